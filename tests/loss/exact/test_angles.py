@@ -132,7 +132,7 @@ def short_density(d: int, n: float, w: float) -> Short | None:
     u, weight = contexts.nodes(order)
     phi = np.reshape(Averages(Points.grid(d, contexts.w, u), order).log_phi(), u.shape)
     single, double = (weight * factor for factor in powers(n, phi))
-    return next(iter(densities_of(contexts, u, (single, double), order)), None)
+    return next(iter(densities_of(contexts, u, (single, double), order, is_short(contexts, False))), None)
 
 
 @pytest.mark.parametrize(

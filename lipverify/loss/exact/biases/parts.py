@@ -48,19 +48,10 @@ def parts(law: Law, d: int) -> Parts:
     return () if law.constant else ((1.0, table_averages(variogram_of_field(law, d))),)
 
 
-@parts.register(Affine)
-def _of_affine(law: Affine, d: int) -> Parts:
-    return ((1.0, linear_averages(d)),)
-
-
-@parts.register(Quadratic)
-def _of_quadratic(law: Quadratic, d: int) -> Parts:
-    return ((1.0, square_averages(d)),)
-
-
-@parts.register(ReLU)
-def _of_relu(law: ReLU, d: int) -> Parts:
-    return ((1.0, relu_averages(d)),)
+parts.register(Affine)(lambda law, d: ((1.0, linear_averages(d)),))
+parts.register(Quadratic)(lambda law, d: ((1.0, square_averages(d)),))
+parts.register(ReLU)(lambda law, d: ((1.0, relu_averages(d)),))
+parts.register(WithOffset)(lambda law, d: parts(law.ridge, d))  # an offset enters no increment
 
 
 @parts.register(Cosine)
@@ -88,12 +79,6 @@ def _of_links(law: RidgeLaw, d: int) -> Parts:
     values = law.links(np.linspace(-1, 1, 4097), np)
     constant = [bool(law.kink_points) and np.ptp(h) == 0 for h in values]  # it has no variogram to tabulate
     return tuple((1.0, averages(k)) for k in range(len(values)) if not constant[k])
-
-
-@parts.register(WithOffset)
-def _with_offset(law: WithOffset, d: int) -> Parts:
-    """An offset enters no increment."""
-    return parts(law.ridge, d)
 
 
 @parts.register(Ridge)

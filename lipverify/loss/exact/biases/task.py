@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.averages import Averages, TokenFunction
@@ -40,7 +41,7 @@ class Rules:
     of: Averages  # over one token at these nodes
     weights: tuple[Floats, Floats]  # of the nodes times both factors, (w, node) each
     factors: Factors
-    jumps: bool = False  # the variograms go as theta
+    tried: NDArray[np.bool_]  # where a sum over harmonics is tried, (w,)
 
     def single(self, average: Floats) -> Floats:
         """The integral over u, weighted by the first factor, of a function at the points of `of`: (w,)."""
@@ -53,7 +54,7 @@ class Rules:
     @cached_property
     def densities(self) -> list[Short]:
         """The densities of angles at every w at which a series or a sum over harmonics is short."""
-        return densities_of(self.contexts, self.u, self.weights, self.order, self.jumps)
+        return densities_of(self.contexts, self.u, self.weights, self.order, self.tried)
 
 
 @dataclass(frozen=True)

@@ -218,21 +218,21 @@ def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
 
 def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
     """Both terms, or their variants with other `factors`, by rules of one order."""
-    jumps, columns = all(part.jumps for _, part in parts), np.zeros((3, contexts.w.size))
+    columns, tried = np.zeros((3, contexts.w.size)), is_short(contexts, all(part.jumps for _, part in parts))
     # few tokens and no short sum: apart, so that the others keep their series
-    few = (contexts.high > SERIES_TAIL) & ~is_short(contexts, jumps)
+    few = (contexts.high > SERIES_TAIL) & ~tried
     for some in (few, ~few):
         if some.any():
-            columns[:, some] = _over_u(parts, contexts[some], order, factors, jumps)
+            columns[:, some] = _over_u(parts, contexts[some], order, factors, tried[some])
     return Values(*columns)
 
 
-def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors, jumps: bool) -> Floats:
+def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors, tried: NDArray[np.bool_]) -> Floats:
     """The noise, the bias, and the bound `off` of similar windows, as integrals over u: (3, w)."""
     u, weight = contexts.nodes(order)
     of = Averages(Points.grid(contexts.d, contexts.w, u), order, smooth=True)
     single, double = (weight * factor for factor in factors(contexts.n, np.reshape(of.log_phi(), u.shape)))
-    rules = Rules(contexts, order, u, of, (single, double), factors, jumps)
+    rules = Rules(contexts, order, u, of, (single, double), factors, tried)
     terms = [(share * value, share * off) for share, part in parts for value, off in [part.bias(rules)]]
     bias, off = np.sum(terms, axis=0) if terms else np.zeros((2, contexts.w.size))
     return np.stack([rules.single(of.mean(2)), bias, off])

@@ -312,11 +312,11 @@ def is_short(contexts: Contexts, jumps: bool) -> NDArray[np.bool_]:
 
 
 def densities_of(
-    contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int, jumps: bool = False
+    contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int, tried: NDArray[np.bool_]
 ) -> list[Short]:
-    """The densities at every w at which a series or a sum over harmonics is short.
+    """The densities at every w at which a series is short, or a sum over harmonics, where that is tried.
 
-    They follow from nodes u and weights of both integrals over u, (w, node); `jumps` as for `is_short`.
+    They follow from nodes u and weights of both integrals over u, (w, node).
     """
     single, double, count = _powers(contexts, u, weights, NOTHING if order >= FINE else ROUGH)
     shorts = list[Short]()
@@ -325,11 +325,10 @@ def densities_of(
         _, _, w, edges, _ = similar
         lambdas = mean_weights(contexts.d, 2 * float(np.min(w)) * math.cos(edges[-1] / 2))
         shorts.append(Series(*similar, single[which, :terms], double[which, :terms], lambdas))
-    sums = (
-        _harmonics(contexts, which, u, weights, order)
-        for which in _alike(contexts.w, is_short(contexts, jumps) & (count == 0))
-    )
-    return [*shorts, *(short for short in sums if short is not None)]
+    for which in _alike(contexts.w, tried & (count == 0)):
+        if (harmonics := _harmonics(contexts, which, u, weights, order)) is not None:
+            shorts.append(harmonics)
+    return shorts
 
 
 def _alike(w: Floats, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:

@@ -11,7 +11,6 @@ If the last average has a closed form, that is used.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -73,17 +72,8 @@ def spectrum(law: Law, d: int, most: int) -> Spectrum:
 
 
 spectrum.register(RidgeLaw)(of_links)
-
-
-@spectrum.register(WithOffset)
-def _with_offset(law: WithOffset, d: int, most: int) -> Spectrum:
-    """An offset is in k_0 alone."""
-    return spectrum(law.ridge, d, most)
-
-
-@spectrum.register(Ridge)
-def _of_own_link(law: Ridge, d: int, most: int) -> Spectrum:
-    return of_links(law, d, most, features(law.link))
+spectrum.register(Ridge)(lambda law, d, most: of_links(law, d, most, features(law.link)))
+spectrum.register(WithOffset)(lambda law, d, most: spectrum(law.ridge, d, most))  # an offset is in k_0 alone
 
 
 @spectrum.register(Field, ReLUNetwork)
@@ -101,19 +91,13 @@ def _of_zonal(law: Zonal, d: int, most: int) -> Spectrum:
 
 @spectrum.register(Sum)
 def _of_sum(law: Sum, d: int, most: int) -> Spectrum:
-    return _sum([(weight, spectrum_of(part, d, most)) for weight, part in law.parts], d)
-
-
-def _sum(parts: Sequence[tuple[float, Spectrum]], d: int) -> Spectrum:
     """The weighted sum of spectra; a coefficient that one of them does not list is in its tail or is rounding."""
-    listed = max((part.k.size for _, part in parts), default=1)
-    added = np.zeros((2, listed))
+    parts = [(weight, spectrum_of(part, d, most)) for weight, part in law.parts]
+    added = np.zeros((2, max((part.k.size for _, part in parts), default=1)))
     for weight, part in parts:
         added[:, : part.k.size] += weight * np.stack([part.k, part.error])
-    tail, tail_error = (
-        sum(weight * end for weight, end in zip((w for w, _ in parts), ends, strict=True))
-        for ends in ([part.tail for _, part in parts], [part.tail_error for _, part in parts])
-    )
+    tail = sum(weight * part.tail for weight, part in parts)
+    tail_error = sum(weight * part.tail_error for weight, part in parts)
     return Spectrum(d, added[0], added[1] + EPS * added[0], tail, tail_error)
 
 
