@@ -26,7 +26,7 @@ from lipverify.loss.exact.biases.task import (
     linear_pair,
 )
 from lipverify.loss.exact.context.averages import Averages, moments
-from lipverify.loss.exact.context.tokens import TokenNodes, distinct, kernel, token_nodes
+from lipverify.loss.exact.context.tokens import TokenNodes, angle_of, distinct, kernel, token_nodes
 from lipverify.loss.exact.quadrature import CONCENTRATION, smooth_rule
 from lipverify.loss.exact.variograms.closed import Angles, relu_variogram
 from lipverify.loss.exact.variograms.table import tabulated
@@ -139,7 +139,7 @@ def kink_nodes(of: Averages) -> tuple[Floats, Floats]:
     """
     d, top = of.places.d, _largest_fold(of)[:, None]
     share = of.breaks[:, (1, 3, 5, 7, 8)] / (2 * of.places.w[:, None])
-    folded = np.sort(angle(2 * np.minimum(share, 1 - share), 2 * np.maximum(share, 1 - share)), axis=-1)
+    folded = np.sort(angle_of(2 * np.minimum(share, 1 - share), 2 * np.maximum(share, 1 - share)), axis=-1)
     # for large d the density falls at a ~ 1/sqrt(d), and the excess K(rho) at rho ~ 1/sqrt(d)
     scales = [np.ones_like(top), np.tan(folded[:, 2:3])] if d > 20 else []
     concentrated = [np.minimum(np.arctan(scale * z / np.sqrt(d)), top) for scale in scales for z in CONCENTRATION]
@@ -152,16 +152,11 @@ def kink_nodes(of: Averages) -> tuple[Floats, Floats]:
     return a, 2 * weight * np.cos(a) ** (d - 2) / half_beta(d - 1)
 
 
-def angle(near: Floats, far: Floats) -> Floats:
-    """theta from 1 - cos theta and 1 + cos theta."""
-    return 2 * np.arctan2(np.sqrt(near), np.sqrt(far))
-
-
 def _largest_fold(of: Averages) -> Floats:
     """The largest min(theta, pi - theta) on [low, high]: pi/2 if the interval contains the equator."""
     share = of.breaks[:, [0, -1]] / (2 * of.places.w[:, None])
     nearer = np.minimum(share, 1 - share)
-    ends = np.max(angle(2 * nearer, 2 * (1 - nearer)), axis=1)
+    ends = np.max(angle_of(2 * nearer, 2 * (1 - nearer)), axis=1)
     return np.where((share[:, 0] < 0.5) & (share[:, 1] > 0.5), np.pi / 2, ends)
 
 

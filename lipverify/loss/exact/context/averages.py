@@ -62,7 +62,8 @@ class Averages:
         self.places, self.breaks = _anchors(points.d, tuple(points.w))
         if self.direct.any():
             direct = Places(points.d, points.w[points.row[self.direct]], points.u[self.direct])
-            self.places = self.places.join(direct)
+            w, u = (np.concatenate(part) for part in ((self.places.w, direct.w), (self.places.u, direct.u)))
+            self.places = Places(points.d, w, u)
             self.breaks = np.concatenate([self.breaks, token_breaks(direct)])
         splits = self.breaks
         if meetings:

@@ -47,10 +47,6 @@ class Places:
     def __len__(self) -> int:
         return len(self.u)
 
-    def join(self, other: Places) -> Places:
-        """These places followed by the `other` ones."""
-        return Places(self.d, np.concatenate([self.w, other.w]), np.concatenate([self.u, other.u]))
-
 
 @dataclass(frozen=True)
 class TokenNodes:
@@ -64,7 +60,7 @@ class TokenNodes:
     @property
     def angle(self) -> Floats:
         """theta from the query."""
-        return np.asarray(2 * np.arctan2(np.sqrt(self.near), np.sqrt(self.far)))
+        return angle_of(self.near, self.far)
 
 
 def kernel(k: Kernel, y: Floats) -> Floats:
@@ -76,9 +72,14 @@ def kernel(k: Kernel, y: Floats) -> Floats:
     return decay if k == 0 else np.exp(np.clip(k * y, -LARGEST_EXPONENT, LARGEST_EXPONENT)) * decay
 
 
+def angle_of(near: Floats | float, far: Floats | float) -> Floats:
+    """theta from 1 - cos theta and 1 + cos theta, or from a multiple of both."""
+    return np.asarray(2 * np.arctan2(np.sqrt(near), np.sqrt(far)))
+
+
 def angle_at(s: Floats | float, w: float) -> Floats:
     """The angle at a deficit s."""
-    return np.asarray(2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s)))
+    return angle_of(s, 2 * w - s)
 
 
 def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_rule) -> TokenNodes:
@@ -89,7 +90,7 @@ def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_r
     x, gauss = rule(order)
     column = (slice(None), *[None] * (breaks.ndim - 1))
     w, y = places.w[column], places.u[column] - breaks
-    theta = 2 * np.arctan2(np.sqrt(breaks), np.sqrt(2 * w - breaks))
+    theta = angle_of(breaks, 2 * w - breaks)
     # A width is a difference of neighbours; it is taken in whichever of s and y is the smaller
     # number, because the other one, and theta, have lost the digits.
     small_s = breaks[..., 1:] <= np.abs(y[..., :-1])

@@ -21,8 +21,9 @@ same end, it is a homogeneous function of both distances. In units of pi/2, with
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,20 +81,16 @@ class Turns:
         return value * size, self.gaps[patch] * size
 
 
-@dataclass(frozen=True)
-class Circle:
-    """M on the circle, where a turn is 0 or pi."""
-
-    def __call__(self, apart: Floats, together: Floats) -> tuple[Floats, Floats]:
-        """M, which is exact."""
-        return (sine_less_cosine(apart) + sine_less_cosine(together)) / 2, np.zeros_like(apart)
+def _on_the_circle(apart: Floats, together: Floats) -> tuple[Floats, Floats]:
+    """M, which is exact, because a turn is 0 or pi."""
+    return (sine_less_cosine(apart) + sine_less_cosine(together)) / 2, np.zeros_like(apart)
 
 
 @lru_cache(maxsize=32)
-def turns(d: int) -> Turns | Circle:
-    """The table for a dimension."""
+def turns(d: int) -> Callable[[Floats, Floats], tuple[Floats, Floats]]:
+    """M as a function of A and B for a dimension, by a table, and a bound on its error."""
     if d == 2:
-        return Circle()
+        return _on_the_circle
     x, y = ((1 + chebyshev_points(size)) / 2 for size in SIZES)
     coefficients, gaps = list[Floats](), list[float]()
     for number in range(len(RANGES)):
@@ -157,7 +154,6 @@ def mean_over_turns(d: int, nearest: Floats, farthest: Floats, order: int) -> Fl
     return means
 
 
-@cache
 def _rule(d: int, order: int) -> tuple[Floats, Floats]:
     """Nodes and weights in z, tan(beta/2) = e^z, where all singularities of a mean over beta are at |Im z| = pi/2."""
     # the density is cosh^{2-d}(z), and what it multiplies falls like e^{-2 |z|}
