@@ -36,6 +36,7 @@ from lipverify.loss.exact.context.between import (  # internal: the density itse
     pair_density,
 )
 from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
+from lipverify.loss.exact.variograms.pieces import Source  # internal: where a variogram's values come from
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
 from tests.strategies import log_floats, target
 
@@ -52,22 +53,16 @@ PLACES = [
 ]
 
 
-class Smooth:
+def smooth(d: int, square: bool) -> Source:
     """The variogram of a link z or z^2, for a `tabulated` one."""
-
-    roots, noise, loses = False, 0.0, 2
-
-    def __init__(self, d: int, square: bool) -> None:
-        self.d, self.square = d, square
-
-    def at(self, theta: np.ndarray, order: int) -> np.ndarray:
-        d = self.d
-        return 4 / (d * (d + 2)) * np.sin(theta) ** 2 if self.square else 4 / d * np.sin(theta / 2) ** 2
+    if square:
+        return Source(d, lambda theta, order: 4 / (d * (d + 2)) * np.sin(theta) ** 2)
+    return Source(d, lambda theta, order: 4 / d * np.sin(theta / 2) ** 2)
 
 
 def by_angles(d: int, square: bool, power: int) -> Parts:
     """The link, given only by a variogram: one that goes as theta^2 (its linear part apart), or as if it had jumps."""
-    table = tabulated(Smooth(d, square), power, [0.0, math.pi])
+    table = tabulated(smooth(d, square), power, [0.0, math.pi])
     known = 1e-12 + table.gap / table.largest
     return (
         (

@@ -21,7 +21,7 @@ from lipverify.loss.exact.biases.pairs import bias_by_pairs  # internal: another
 from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, bias_by_averages
 
 # internal: closed forms
-from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram
+from lipverify.loss.exact.variograms.closed import absolute_variogram, relu_source
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
 from lipverify.loss.exact.variograms.turns import mean_over_turns, turns  # internal: the table, and the rule behind it
 from tests.strategies import log_floats, target
@@ -62,7 +62,7 @@ def test_the_table_is_the_mean_over_the_turn(d: int) -> None:
 
 def alone(d: int, way: str) -> TaskAverages:
     """The averages of ReLU by one method at every window."""
-    (_, averages), table = parts_of(ReLU(L=1.0), d)[0], tabulated(Angles(d), 2, [0.0, math.pi])
+    (_, averages), table = parts_of(ReLU(L=1.0), d)[0], tabulated(relu_source(d), 2, [0.0, math.pi])
     pair = averages.pair
     assert pair is not None
     known = ROUNDING + table.gap / table.largest

@@ -28,7 +28,7 @@ from lipverify.loss.exact.biases.task import (
 from lipverify.loss.exact.context.averages import Averages, moments
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_of, distinct, kernel, token_nodes
 from lipverify.loss.exact.quadrature import CONCENTRATION, smooth_rule
-from lipverify.loss.exact.variograms.closed import Angles, relu_variogram
+from lipverify.loss.exact.variograms.closed import relu_source, relu_variogram
 from lipverify.loss.exact.variograms.table import tabulated
 
 BLOCK = 4
@@ -37,7 +37,7 @@ BLOCK = 4
 
 def relu_averages(d: int) -> TaskAverages:
     """The averages for (z)_+ = (z + |z|) / 2 with two amplitudes: half of the sum of the averages for z and for |z|."""
-    table, linear = tabulated(Angles(d), 2, [0.0, np.pi]), linear_averages(d)
+    table, linear = tabulated(relu_source(d), 2, [0.0, np.pi]), linear_averages(d)
     known = ROUNDING + table.gap / table.largest
 
     def variogram(nodes: TokenNodes) -> Floats:

@@ -3,17 +3,16 @@ r"""Variograms that need no averages: of (z)_+ in closed form, and of fields fro
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import versine
-from lipverify.loss.exact.variograms.pieces import TINY
-from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, tabulated
-from lipverify.problem.fields import Distances, Variation, variation_of
+from lipverify.loss.exact.variograms.pieces import Source
+from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, share_of, tabulated
+from lipverify.problem.fields import Variation, variation_of
 from lipverify.problem.law import Law
 
 SMALL = 1.0
@@ -22,18 +21,9 @@ CUBIC = [(-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(9)]
 """sin x - x cos x = x^3 sum_k CUBIC_k x^{2k}, to rounding up to x = SMALL."""
 
 
-@dataclass(frozen=True)
-class Angles:
-    """The variogram of (z)_+ by its closed form, for a `tabulated` one."""
-
-    d: int
-    roots: ClassVar[bool] = False
-    noise: ClassVar[float] = 0.0
-    loses: ClassVar[int] = 2
-
-    def at(self, theta: Floats, order: int) -> Floats:
-        """V at every angle; the order is ignored, because there is no rule."""
-        return relu_variogram(self.d, theta)
+def relu_source(d: int) -> Source:
+    """The variogram of (z)_+ for a `tabulated` one."""
+    return Source(d, lambda theta, order: relu_variogram(d, theta))
 
 
 def relu_variogram(d: int, theta: Floats) -> Floats:
@@ -53,25 +43,6 @@ def sine_less_cosine(theta: Floats) -> Floats:
     return np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
 
 
-SHARP = 1e-12
-"""Error relative to the largest value below which a table is accepted without trying another form."""
-
-
-@dataclass(frozen=True)
-class Increments:
-    """V as a function of the distance 2 sin(theta / 2), for a `tabulated` variogram."""
-
-    d: int
-    variation: Distances
-    noise: float
-    roots: bool = False
-    loses: ClassVar[int] = 2
-
-    def at(self, theta: Floats, order: int) -> Floats:
-        """V at every angle; the order is ignored, because there is no rule."""
-        return np.asarray(self.variation(2 * np.sin(theta / 2)), dtype=float)
-
-
 def variogram_of_field(law: Law, d: int) -> Variogram:
     """The table of a law given by its covariance; a law given by its spectrum alone is refused."""
     known = variation_of(law)
@@ -82,21 +53,19 @@ def variogram_of_field(law: Law, d: int) -> Variogram:
 
 def _table(known: Variation, d: int) -> Variogram:
     """The best table: smooth at 0, with a cusp, or a power at 0; from values taken as exact or as noisy."""
-    noises = (known.rounding,) if known.rounding else (0.0, EPS * known.size)
+
+    def at(theta: Floats, order: int) -> Floats:
+        return np.asarray(known.of_distance(2 * np.sin(theta / 2)), dtype=float)
+
     tables = []
-    for noise in noises:
-        source = Increments(d, known.of_distance, noise)
+    for noise in (known.rounding,) if known.rounding else (0.0, EPS * known.size):
+        source = Source(d, at, noise=noise)
         for power in (2, 1):
             tables.append(tabulated(source, power, [0.0, np.pi]))
-            if _share(tables[-1]) <= SHARP:
+            if share_of(tables[-1]) <= 1e-12:
                 return tables[-1]
-    best = min(tables, key=_share)
-    if _share(best) <= ANALYTIC or known.rounding:
+    best = min(tables, key=share_of)
+    if share_of(best) <= ANALYTIC or known.rounding:
         return best
     rooted = tabulated(replace(source, noise=0.0, roots=True), 2, root_edges())
-    return min(rooted, best, key=_share)
-
-
-def _share(table: Variogram) -> float:
-    """The error of V / F relative to its largest value; for a table of powers, relative to V."""
-    return table.gap / (1.0 if table.roots else max(table.largest, TINY))
+    return min(rooted, best, key=share_of)

@@ -6,8 +6,9 @@ Near 0 the error of V / F is rounding divided by a power of theta; that of its s
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
@@ -31,31 +32,19 @@ ROUNDING = 16 * EPS
 """Relative rounding of a ratio V / F: of a few operations on either."""
 
 
-class Source(Protocol):
+@dataclass(frozen=True)
+class Source:
     """A source of values of a variogram in dimension d.
 
     With `noise` > 0 values have the error noise (1 + V / (1 - cos(theta))), as differences of a covariance whose
     argument is rounded too. Otherwise the error of V / F is proportional to theta^-loses near 0, and is measured.
     """
 
-    @property
-    def d(self) -> int:
-        """The ambient dimension, >= 2."""
-
-    @property
-    def roots(self) -> bool:
-        """True if V may be a power of the angle at 0."""
-
-    @property
-    def noise(self) -> float:
-        """The error of the values."""
-
-    @property
-    def loses(self) -> int:
-        """Exponent of rounding's growth near 0: 0 for closed forms, 1 for means of squares, 2 for covariances."""
-
-    def at(self, theta: Floats, order: int) -> Floats:
-        """V at every angle of a flat array, by rules of one order."""
+    d: int
+    at: Callable[[Floats, int], Floats]  # V at every angle of a flat array, by rules of one order, if there are rules
+    roots: bool = False  # V may be a power of the angle at 0
+    noise: float = 0.0
+    loses: int = 2  # 0 for closed forms, 1 for means of squares, 2 for covariances
 
 
 @dataclass(frozen=True)

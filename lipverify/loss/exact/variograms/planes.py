@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,6 @@ class Planes:
     link: Link
     kinks: tuple[float, ...]
     roots: bool = False  # rules that resolve |z - c|^s at a kink c
-    noise: ClassVar[float] = 0.0
-    loses: ClassVar[int] = 1
 
     @property
     def price(self) -> float:

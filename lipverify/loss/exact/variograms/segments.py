@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import betainc
@@ -40,16 +39,13 @@ PAIR = 12.0
 
 @dataclass(frozen=True)
 class Segments:
-    """V as a `Source`: jumps of the link at z = cos(alpha), or of its slope, whose mean square is `slope_square`."""
+    """V from jumps of the link at z = cos(alpha), or of its slope, whose mean square is `slope_square`."""
 
     d: int
     alpha: tuple[float, ...]
     jumps: tuple[float, ...]
     meetings: tuple[float, ...]
     slope_square: float | None
-    roots: ClassVar[bool] = False
-    noise: ClassVar[float] = 0.0
-    loses: ClassVar[int] = 0
 
     @property
     def power(self) -> int:
@@ -99,7 +95,7 @@ class Segments:
 
 
 def segments(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float, ...]) -> Segments | None:
-    """The source for a link that is linear between its kinks (constant if it jumps); None for other links.
+    """The segments of a link that is linear between its kinks (constant if it jumps); None for other links.
 
     >>> source = segments(3, np.sign, (0.0,), ())
     >>> bool(abs(source.at(np.array([1.0]), 12)[0] - 4 / math.pi) < 1e-14)  # 4 P(sign(z) differs) = 4 theta / pi

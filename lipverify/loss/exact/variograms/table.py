@@ -135,19 +135,22 @@ def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> V
     """
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
     if (straight := segments(d, link, kinks, meetings)) is not None:
-        return tabulated(straight, straight.power, [0.0, *meetings, math.pi], meetings, STRAIGHT_ORDERS, 1000)
+        source = Source(d, straight.at, loses=0)
+        return tabulated(source, straight.power, [0.0, *meetings, math.pi], meetings, STRAIGHT_ORDERS, 1000)
 
     def plain() -> Variogram:
-        return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings, orders_of(link, kinks, False))
+        source, edges = Source(d, planes.at, loses=1), [0.0, *meetings, math.pi]
+        return tabulated(source, 1 if jumps else 2, edges, meetings, orders_of(link, kinks, False))
 
     def rooted() -> Variogram:
-        return tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings, orders_of(link, kinks, True))
+        source = Source(d, replace(planes, roots=True).at, roots=True, loses=1)
+        return tabulated(source, 2, root_edges(meetings), meetings, orders_of(link, kinks, True))
 
     first, second = (rooted, plain) if has_roots(link, kinks, NEAR) else (plain, rooted)
     table = first()
-    if _known(table) <= ANALYTIC:
+    if share_of(table) <= ANALYTIC:
         return table
-    return min(table, second(), key=_known)
+    return min(table, second(), key=share_of)
 
 
 def orders_of(link: Link, kinks: tuple[float, ...], roots: bool) -> tuple[int, ...]:
@@ -155,8 +158,8 @@ def orders_of(link: Link, kinks: tuple[float, ...], roots: bool) -> tuple[int, .
     return (*ORDERS[1:], 90) if roots else ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
 
 
-def _known(table: Variogram) -> float:
-    """The relative error of a table."""
+def share_of(table: Variogram) -> float:
+    """The error of V / F relative to its largest value; for a table of powers, relative to V."""
     return table.gap if table.roots else table.gap / max(table.largest, TINY)
 
 
