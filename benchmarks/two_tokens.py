@@ -32,7 +32,7 @@ def cost(averages: TaskAverages, d: int, n: float, w: float) -> tuple[float, flo
     for cached in (between.pair_density, others.deficits, others.counted, others.others_of):
         cached.cache_clear()
     one, start = unit(), time.process_time()
-    value, _ = averaged_terms(((1.0, averages),), d, n, np.array([w]))
+    value, _ = averaged_terms((averages,), d, n, np.array([w]))
     return (time.process_time() - start) / one, float(value.bias[0])
 
 

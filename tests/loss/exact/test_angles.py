@@ -65,14 +65,11 @@ def by_angles(d: int, square: bool, power: int) -> Parts:
     table = tabulated(smooth(d, square), power, [0.0, math.pi])
     known = 1e-12 + table.gap / table.largest
     return (
-        (
-            1.0,
-            TaskAverages(
-                table.variance,
-                lambda nodes: table(nodes.angle),
-                relative_error=known,
-                bias=lambda rules: bias_by_angles(table, rules),
-            ),
+        TaskAverages(
+            table.variance,
+            lambda nodes: table(nodes.angle),
+            relative_error=known,
+            bias=lambda rules: bias_by_angles(table, rules),
         ),
     )
 
@@ -87,7 +84,7 @@ def by_angles(d: int, square: bool, power: int) -> Parts:
 )
 def test_links_that_need_no_angle_between_tokens(d: int, n: float, w: float, square: bool, power: int) -> None:
     """With power 1 no part is separated: then the densities give the whole bias, as a small difference."""
-    exact = ((1.0, square_averages(d) if square else linear_averages(d)),)
+    exact = (square_averages(d) if square else linear_averages(d),)
     at = np.array([w])
     (one, off), (other, other_off) = (
         averaged_terms(of, d, float(round(n)), at) for of in (by_angles(d, square, power), exact)
@@ -100,7 +97,7 @@ def test_links_that_need_no_angle_between_tokens(d: int, n: float, w: float, squ
 @pytest.mark.parametrize(("n", "w"), [(1e12, 90.0), (1e12, 200.0), (1.8e8, 90.0)])
 def test_many_dimensions_count_tokens_that_are_not_the_nearest(n: float, w: float) -> None:
     """A share 1e-10 of p was once missing at d = 60: the range of psi was that of the nearest tokens."""
-    exact = ((1.0, linear_averages(60)),)
+    exact = (linear_averages(60),)
     (one, off), (other, other_off) = (
         averaged_terms(of, 60, n, np.array([w])) for of in (by_angles(60, False, 1), exact)
     )

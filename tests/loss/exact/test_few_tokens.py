@@ -33,7 +33,7 @@ def noise_off_by(d: int, n: float, w: float) -> tuple[float, float]:
     tokens.
     """
     value, error = by_tokens(Contexts.at(d, n, np.array([w])))
-    theirs = averaged_terms(((1.0, linear_averages(d)),), d, n, np.array([w]))
+    theirs = averaged_terms((linear_averages(d),), d, n, np.array([w]))
     other, off = (float(each.noise[0]) for each in theirs)
     return abs(value - other) / (error + off), error / value
 
@@ -64,6 +64,6 @@ def test_tables_that_are_too_coarse_say_so(d: int, n: float, w: float, monkeypat
 @given(d=st.integers(2, 40), n=log_floats(3.0, 1e12), w=log_floats(1.0, 1e5))
 def test_slopes_in_the_length_are_those_of_integrals_over_u(d: int, n: float, w: float) -> None:
     contexts = Contexts.at(d, n, np.array([w]))
-    linear = ((1.0, linear_averages(d)),)
+    linear = (linear_averages(d),)
     slope, noise = (_quadrature(linear, contexts, ORDERS[1], factors).noise for factors in (power_slopes, powers))
     assert abs(by_tokens(contexts, power_slopes)[0] - slope) <= 10 * (TOLERANCE + rounding_of(contexts)) * noise

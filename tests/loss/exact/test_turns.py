@@ -62,7 +62,7 @@ def test_the_table_is_the_mean_over_the_turn(d: int) -> None:
 
 def alone(d: int, way: str) -> TaskAverages:
     """The averages of ReLU by one method at every window."""
-    (_, averages), table = parts_of(ReLU(L=1.0), d)[0], tabulated(relu_source(d), 2, [0.0, math.pi])
+    averages, table = parts_of(ReLU(L=1.0), d)[0], tabulated(relu_source(d), 2, [0.0, math.pi])
     pair = averages.pair
     assert pair is not None
     known = ROUNDING + table.gap / table.largest
@@ -94,7 +94,7 @@ def test_two_tokens_agree_with_other_methods(d: int, place: tuple[str, float, fl
     """
     way, n, w = place
     (one, off), (other, other_off) = (
-        averaged_terms(((1.0, alone(d, each)),), d, float(round(n)), np.array([w])) for each in (way, "pairs")
+        averaged_terms((alone(d, each),), d, float(round(n)), np.array([w])) for each in (way, "pairs")
     )
     ratio = float(abs(one.bias[0] - other.bias[0]) / (off.bias[0] + other_off.bias[0]))
     target(ratio)

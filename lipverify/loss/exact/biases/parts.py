@@ -27,8 +27,8 @@ from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
 from lipverify.problem.own import Ridge, jumps_of
 
-Parts = tuple[tuple[float, TaskAverages], ...]
-"""Pairs (share, averages): the averages of a law of unit amplitude variance are the sum of share times averages."""
+Parts = tuple[TaskAverages, ...]
+"""Averages whose sum is that of a law of unit amplitude variance: one for each link, as amplitudes are independent."""
 
 
 @lru_cache(maxsize=32)
@@ -42,15 +42,14 @@ def parts_of(law: Law, d: int) -> Parts:
 def parts(law: Law, d: int) -> Parts:
     """The parts of a law in dimension d; the default is for a law given by its covariance.
 
-    Amplitudes are independent with equal variance, so the averages of several links add. A law of which only the
-    spectrum is known is refused, and so is one with features that no rule resolves.
+    A law of which only the spectrum is known is refused, and so is one with features that no rule resolves.
     """
-    return () if law.constant else ((1.0, table_averages(variogram_of_field(law, d))),)
+    return () if law.constant else (table_averages(variogram_of_field(law, d)),)
 
 
-parts.register(Affine)(lambda law, d: ((1.0, linear_averages(d)),))
-parts.register(Quadratic)(lambda law, d: ((1.0, square_averages(d)),))
-parts.register(ReLU)(lambda law, d: ((1.0, relu_averages(d)),))
+parts.register(Affine)(lambda law, d: (linear_averages(d),))
+parts.register(Quadratic)(lambda law, d: (square_averages(d),))
+parts.register(ReLU)(lambda law, d: (relu_averages(d),))
 parts.register(WithOffset)(lambda law, d: parts(law.ridge, d))  # an offset enters no increment
 
 
@@ -60,7 +59,7 @@ def _of_cosine(law: Cosine, d: int) -> Parts:
     if 4 * SIZES[-1] * math.sqrt(d) > law.L:
         averages = smooth_averages(d, cosine_increment(law.L), 2 * price_of(np.sin))
         if averages.relative_error <= 1e-9:
-            return ((1.0, averages),)
+            return (averages,)
     raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
 
 
@@ -78,7 +77,7 @@ def _of_links(law: RidgeLaw, d: int) -> Parts:
 
     values = law.links(np.linspace(-1, 1, 4097), np)
     constant = [bool(law.kink_points) and np.ptp(h) == 0 for h in values]  # it has no variogram to tabulate
-    return tuple((1.0, averages(k)) for k in range(len(values)) if not constant[k])
+    return tuple(averages(k) for k in range(len(values)) if not constant[k])
 
 
 @parts.register(Ridge)
@@ -93,15 +92,15 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
     if kinks := tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points))):
         if hidden is not None:
             _resolving(law, *hidden)
-        return ((1.0, kinked_averages(d, link, kinks, bool(jumps_of(law)))),)
+        return (kinked_averages(d, link, kinks, bool(jumps_of(law))),)
     if hidden is not None:
         # split at the kinks of the law and where it is steep, so that no feature falls between nodes
-        return ((1.0, kinked_averages(d, link, _resolving(law, *hidden))),)
+        return (kinked_averages(d, link, _resolving(law, *hidden)),)
     averages = smooth_averages(d, difference(link), 2 * price_of(link))
     if not averages.followed and (places := steep_places(law.link)):
         split = kinked_averages(d, law.link, places)
         averages = min(split, averages, key=lambda choice: choice.relative_error)
-    return ((1.0, averages),)
+    return (averages,)
 
 
 def _resolving(law: Ridge, share: float, position: float) -> tuple[float, ...]:

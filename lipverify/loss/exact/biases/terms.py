@@ -94,10 +94,10 @@ def mean_increment(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """E sum_i a_i (f(x_i) - f(x))^2, the weighted mean of the variogram, at each w > 0, n >= 2, and its error."""
     amplitude = sight_of(problem.law).amplitude
     mean, error = np.zeros_like(w), np.zeros_like(w)
-    for share, of in parts_of(problem.law, problem.d):
+    for of in parts_of(problem.law, problem.d):
         part, part_error = weighted_mean(problem.d, problem.n, w, of.variogram, of.meetings)
-        mean += amplitude * share * part
-        error += amplitude * share * part_error
+        mean += amplitude * part
+        error += amplitude * part_error
     return mean, error
 
 
@@ -122,11 +122,11 @@ def _many_tokens(law: Law, d: int, n: float, w: Floats) -> tuple[Floats, Floats,
 def _at_rough_points(law: Law, d: int, windows: bytes) -> tuple[Floats, ...] | None:
     """log phi and the averages of psi_2, psi_2 variogram and pair at ROUGH_U, (w, u); None if the law has no pair."""
     parts, w = parts_of(law, d), np.frombuffer(windows)
-    if any(part.pair is None for _, part in parts):
+    if any(part.pair is None for part in parts):
         return None
     of = Averages(Points.grid(d, w, np.tile(ROUGH_U, (w.size, 1))), ROUGH_ORDER, smooth=True)
-    variogram = sum(share * of.mean(2, part.variogram) for share, part in parts)
-    pair = sum(share * part.pair(of) for share, part in parts if part.pair is not None)
+    variogram = sum(of.mean(2, part.variogram) for part in parts)
+    pair = sum(part.pair(of) for part in parts if part.pair is not None)
     return tuple(np.reshape(column, (w.size, -1)) for column in (of.log_phi(), of.mean(2), variogram, pair))
 
 
@@ -166,7 +166,7 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
     """Raise the order at every w until two successive rules agree; return the values and their errors."""
     rounding = rounding_of(contexts)
     # a difference within rounding needs no finer rule
-    tolerance = np.maximum(rounding, max((part.tolerance for _, part in parts), default=TOLERANCE))
+    tolerance = np.maximum(rounding, max((part.tolerance for part in parts), default=TOLERANCE))
     settled = np.maximum(rounding, TOLERANCE)
     value = _quadrature(parts, contexts, ORDERS[0])
     gap = Values(np.abs(value.noise), np.abs(value.bias))
@@ -190,7 +190,7 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
         np.where(done, column[-1], remaining(column))
         for done, column in zip(known, np.array(gaps).swapaxes(0, 1), strict=True)
     )
-    tables = rounding + max((part.relative_error for _, part in parts), default=0.0)
+    tables = rounding + max((part.relative_error for part in parts), default=0.0)
     return value, Values(noise + rounding * value.noise, bias + tables * value.bias + off)
 
 
@@ -218,7 +218,7 @@ def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
 
 def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
     """Both terms, or their variants with other `factors`, by rules of one order."""
-    columns, tried = np.zeros((3, contexts.w.size)), is_short(contexts, all(part.jumps for _, part in parts))
+    columns, tried = np.zeros((3, contexts.w.size)), is_short(contexts, all(part.jumps for part in parts))
     # few tokens and no short sum: apart, so that the others keep their series
     few = (contexts.high > SERIES_TAIL) & ~tried
     for some in (few, ~few):
@@ -233,8 +233,7 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors, trie
     of = Averages(Points.grid(contexts.d, contexts.w, u), order, smooth=True)
     single, double = (weight * factor for factor in factors(contexts.n, np.reshape(of.log_phi(), u.shape)))
     rules = Rules(contexts, order, u, of, (single, double), factors, tried)
-    terms = [(share * value, share * off) for share, part in parts for value, off in [part.bias(rules)]]
-    bias, off = np.sum(terms, axis=0) if terms else np.zeros((2, contexts.w.size))
+    bias, off = np.sum([part.bias(rules) for part in parts], axis=0) if parts else np.zeros((2, contexts.w.size))
     return np.stack([rules.single(of.mean(2)), bias, off])
 
 
@@ -249,6 +248,6 @@ def _by_one_rule(
 
 def _uniform(n: float, parts: Parts) -> tuple[Values, Values]:
     """w = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
-    noise, bias = np.array(1 / n), np.array((1 + 1 / n) * sum(share * part.variance for share, part in parts))
-    known = ROUNDING + max((part.relative_error for _, part in parts), default=0.0)
+    noise, bias = np.array(1 / n), np.array((1 + 1 / n) * sum(part.variance for part in parts))
+    known = ROUNDING + max((part.relative_error for part in parts), default=0.0)
     return Values(noise, bias), Values(ROUNDING * noise, known * bias)
