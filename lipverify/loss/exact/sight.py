@@ -194,12 +194,6 @@ class _OwnCovariance(Sight):
         return "" if self.law.K is None else "K in double precision loses V near t = 1; Zonal(variogram=...) keeps it."
 
 
-@lru_cache(maxsize=64)
-def sight_of(law: Law) -> Sight:
-    """The sight of a law; cached, because it traces users' functions."""
-    return _sight(law)
-
-
 @by_law
 def _sight(law: Law) -> Sight:
     return Sight(law)
@@ -227,3 +221,7 @@ def _own_covariance(law: Zonal) -> Sight:
     if law.spectrum is not None:
         return Sight(law, traced=True)
     return _OwnCovariance(law, averaged=True, traced=True)
+
+
+sight_of = lru_cache(maxsize=64)(_sight)
+"""The sight of a law; cached, because it traces users' functions."""

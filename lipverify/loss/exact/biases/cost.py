@@ -51,8 +51,8 @@ BREAKS = 8
 BRIEF: Counts = ({"tables of the law": TRACING}, 0.0)
 """The cost of tables that take little time."""
 
-Seconds = Callable[[Grading, float, float, float, int], float]
-"""(grading, w, high, panels of the tables of what other tokens do, order) -> seconds for pairs of tokens."""
+Seconds = Callable[[Context, float, int], float]
+"""(context, panels of the tables of what other tokens do, order) -> seconds for pairs of tokens."""
 
 
 Plan = tuple[Counts, Seconds | None]
@@ -61,7 +61,7 @@ Plan = tuple[Counts, Seconds | None]
 
 def ridge_tables(law: Law, d: int) -> Counts:
     """Seconds by stage for the tables of a law, and their bytes."""
-    return _known_plan(law, d)[0]
+    return _plan(law, d)[0]
 
 
 def ridge_windows(problem: Problem, w: Floats) -> list[Counts]:
@@ -70,25 +70,20 @@ def ridge_windows(problem: Problem, w: Floats) -> list[Counts]:
     return [_window(problem.law, contexts.row(i)) for i in range(w.size)]
 
 
-def _by_angles(grading: Grading, w: float, high: float, tables: float, order: int) -> float:
+def _by_angles(context: Context, tables: float, order: int) -> float:
     """Seconds for a table of the density of the angle between two tokens."""
+    d, _, w, _, high = context
     order = order // 3 + 3
-    panels = _panels(grading, -math.log(2), min(max(high, 1.0), 2 * w), width_of(grading.d, w))
+    panels = _panels(Grading(d, w), -math.log(2), min(max(high, 1.0), 2 * w), width_of(d, w))
     crossed = min(panels, 20.0)  # by the argument of Q for a pair of tokens
     pairs = (14 + math.log2(1 + w)) * order * (crossed + 6) * order
     return (pairs * (crossed / 4 * order + 2 * (order + 6)) / 4 + 100 * panels * order) * PAIR * NANO
 
 
-def _by_pairs(grading: Grading, w: float, high: float, tables: float, order: int) -> float:
+def _by_pairs(context: Context, tables: float, order: int) -> float:
     """Seconds for an integral over two tokens."""
     order = order // 2 + 4
     return (tables + 4) * order * 5 * order * PAIR_OF_RELU * NANO
-
-
-@lru_cache(maxsize=256)
-def _known_plan(law: Law, d: int) -> Plan:
-    """The plan of a law; cached, because a pilot takes time."""
-    return _plan(law, d)
 
 
 @by_law
@@ -103,6 +98,7 @@ _plan.register(Cosine)(lambda law, d: (_smooth_table(math.ceil(law.L) + 16, 2 * 
 
 
 @_plan.register(Ridge)
+@lru_cache(maxsize=256)  # a pilot takes time
 def _link_plan(law: Ridge, d: int) -> Plan:
     stages, memory = {"tracing": TRACING}, 0.0
     kinks = tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points)))
@@ -168,12 +164,12 @@ def _window(law: Law, context: Context) -> Counts:
         points = panels * order * 2 / math.pi * direct + 1
         stages["averages over a token"] += points * BREAKS * order * TOKEN * NANO
     memory = COPIES * DOUBLE * panels * orders[-1] * (direct + 0.01) * BREAKS * orders[-1]
-    _, pairs = _known_plan(law, d)
+    _, pairs = _plan(law, d)
     if pairs is None or (high <= SERIES_TAIL and d <= SMALL):  # a short series of powers of lambda
         return stages, memory
     tables = _panels(LogGrading(d, w, Q_SHARE), -1.0, min(high + ABOVE, 2 * w + 5), 1.0)
     stages["tables of what other tokens do"] = 2 * tables * TABLE * (ABOVE + BELOW) / STEP * OTHER * NANO
-    stages["the angle between two tokens"] = sum(pairs(grading, w, high, tables, order) for order in orders)
+    stages["the angle between two tokens"] = sum(pairs(context, tables, order) for order in orders)
     return stages, max(memory, COPIES * DOUBLE * tables * PARTS * 6.0)
 
 
