@@ -11,8 +11,9 @@ nodes; the difference of these halves estimates the error.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,13 +94,11 @@ HARMONIC = 5.0
 """Nanoseconds per harmonic and node, and per four points that share the node."""
 
 
-@dataclass(frozen=True)
-class Sums:
+class Sums(NamedTuple):
     """Integrands at given u, shape (2, u): by the whole rule over tokens, and by half of its nodes."""
 
     log_phi: Floats
     square: Floats  # A_2[1]
-    mean: Floats  # A_1[1]
     variogram: Floats  # A_2[V]
     pairs: Floats  # sum_l k_l A_1[D_l]^2
     variogram_error: Floats  # bounds: errors of the coefficients, and harmonics beyond the last
@@ -111,8 +110,7 @@ def sums(spectrum: Spectrum, w: float, u: Floats) -> Sums:
     blocks = _blocks(u, spectrum.k.size)
     rules = (nodes(spectrum.d, w, np.maximum(block[:, -1], SHARED_BELOW), spectrum.k.size) for block in blocks)
     parts = [_block(spectrum, rule, block) for rule, block in zip(rules, blocks, strict=True)]
-    columns = ([getattr(part, field.name) for part in parts] for field in fields(Sums))
-    return Sums(*(np.concatenate(column, axis=1) for column in columns))
+    return Sums(*np.concatenate(parts, axis=2))
 
 
 def _blocks(u: Floats, harmonics: int) -> list[Floats]:
@@ -203,8 +201,8 @@ def _average(values: Floats, weight: Floats) -> Floats:
     return np.asarray(values @ weight[..., None])[..., 0]
 
 
-def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
-    """The integrands at points u (rule, point)."""
+def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Floats:
+    """The fields of `Sums` at points u (rule, point)."""
     near = np.ascontiguousarray(rule.near[..., rule.live])
     first, second = _kernels(rule, u)
     mean, square = (both(kernel.of(np.ones_like(near))) for kernel in (first, second))
@@ -215,8 +213,8 @@ def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
     pairs[1] += tail * (2 * mean * last[0] + last[0] ** 2) + 4 * spectrum.tail_error * mean**2
     variogram += 2 * tail * square
     variogram_error += 2 * tail * last[1] + 4 * spectrum.tail_error * square
-    columns = (log_phi(rule, u), square, mean, variogram, pairs[0], variogram_error, pairs[1])
-    return Sums(*(column.reshape(2, -1) for column in columns))
+    columns = (log_phi(rule, u), square, variogram, pairs[0], variogram_error, pairs[1])
+    return np.stack([column.reshape(2, -1) for column in columns])
 
 
 def _harmonics(
