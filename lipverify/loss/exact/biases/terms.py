@@ -9,9 +9,8 @@ bound on rounding. The order is raised until the difference is small; if it neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,20 +39,11 @@ REMEMBERED = 1024
 """Size of the cache of losses: less than a megabyte in all."""
 
 
-@dataclass(frozen=True)
-class Values:
+class Values(NamedTuple):
     """Noise over sigma^2 and bias over the amplitude variance, at some w: shape (w,)."""
 
     noise: Floats
     bias: Floats
-    off: Floats | float = 0.0  # a bound on the error of the bias from the averages over the task, at every order
-
-    def __getitem__(self, which: NDArray[np.bool_]) -> Values:
-        return Values(self.noise[which], self.bias[which])
-
-    def distance(self, other: Values) -> Values:
-        """The absolute difference of each term."""
-        return Values(np.abs(self.noise - other.noise), np.abs(self.bias - other.bias))
 
 
 def ridge_terms(problem: Problem, w: Floats) -> tuple[Floats, ...]:
@@ -131,7 +121,7 @@ def _at_rough_points(law: Law, d: int, windows: bytes) -> tuple[Floats, ...] | N
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
+def _rough(law: Law, d: int, n: float, windows: bytes) -> Values:
     """(noise over sigma^2, bias over the amplitude variance); cached, because every search starts at the same w."""
     return _by_one_rule(parts_of(law, d), d, n, np.frombuffer(windows), ROUGH_ORDER)
 
@@ -144,58 +134,46 @@ def _known(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
 
 def averaged_terms(parts: Parts, d: int, n: float, w: Floats) -> tuple[Values, Values]:
     """Values and their errors at w >= 0, shape (w,), from the averages of a law over its tasks."""
-    value = Values(np.empty_like(w), np.empty_like(w))
-    error = Values(np.empty_like(w), np.empty_like(w))
+    value, error = np.empty((2, 2, w.size))
     narrowed = (w > 0) & (n > 1)
-    _put((value, error), ~narrowed, _uniform(n, parts))
+    value[:, ~narrowed], error[:, ~narrowed] = _uniform(n, parts)
     for start in range(0, np.count_nonzero(narrowed), MOST_WINDOWS):
         some = np.flatnonzero(narrowed)[start : start + MOST_WINDOWS]
         contexts = Contexts.at(d, n, w[some])
         for group in contexts.alike():
-            _put((value, error), some[group], _refine(parts, contexts[group]))
-    return value, error
+            value[:, some[group]], error[:, some[group]] = _refine(parts, contexts[group])
+    return Values(*value), Values(*error)
 
 
-def _put(into: tuple[Values, Values], where: Any, terms: tuple[Values, Values]) -> None:
-    """Write values and errors to the indices `where`."""
-    for target, source in zip(into, terms, strict=True):
-        target.noise[where], target.bias[where] = source.noise, source.bias
-
-
-def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
-    """Raise the order at every w until two successive rules agree; return the values and their errors."""
+def _refine(parts: Parts, contexts: Contexts) -> tuple[Floats, Floats]:
+    """Raise the order at every w until two successive rules agree; noise and bias, (2, w), and their errors."""
     rounding = rounding_of(contexts)
     # a difference within rounding needs no finer rule
-    tolerance = np.maximum(rounding, max((part.tolerance for part in parts), default=TOLERANCE))
-    settled = np.maximum(rounding, TOLERANCE)
-    value = _quadrature(parts, contexts, ORDERS[0])
-    gap = Values(np.abs(value.noise), np.abs(value.bias))
-    off, rough = np.asarray(value.off), np.ones(contexts.w.shape, dtype=bool)
-    gaps: list[tuple[Floats, Floats]] = []
+    tolerances = np.array([[TOLERANCE], [max((part.tolerance for part in parts), default=TOLERANCE)]])
+    tolerance = np.maximum(rounding, tolerances)
+    *terms, off = _quadrature(parts, contexts, ORDERS[0])
+    value, rough = np.array(terms), np.full(rounding.shape, True)
+    gap, gaps = np.abs(value), list[Floats]()
     for order in ORDERS[1:]:
         try:
-            finer = _quadrature(parts, contexts[rough], order)
+            *terms, finer_off = _quadrature(parts, contexts[rough], order)
         except OutOfReach:
             if order == ORDERS[1]:
                 raise
             break  # keep the current value with its error
-        _put((gap, value), rough, (finer.distance(value[rough]), finer))
-        off[rough] = finer.off
-        gaps.append((gap.noise.copy(), gap.bias.copy()))
-        known = gap.noise <= settled * value.noise, gap.bias <= tolerance * value.bias
-        rough = ~(known[0] & known[1])
+        gap[:, rough], value[:, rough], off[rough] = np.abs(value[:, rough] - terms), terms, finer_off
+        gaps.append(gap.copy())
+        known = gap <= tolerance * value
+        rough = ~known.all(axis=0)
         if not rough.any():
             break
-    noise, bias = (
-        np.where(done, column[-1], remaining(column))
-        for done, column in zip(known, np.array(gaps).swapaxes(0, 1), strict=True)
-    )
+    error = np.where(known, gap, remaining(np.array(gaps)))
     tables = rounding + max((part.relative_error for part in parts), default=0.0)
-    return value, Values(noise + rounding * value.noise, bias + tables * value.bias + off)
+    return value, error + np.stack([rounding, tables]) * value + np.stack([np.zeros_like(off), off])
 
 
 def remaining(gaps: Floats) -> Floats:
-    """The error of the last of several rules that have not settled, from their differences: (rule, w).
+    """The error of the last of several rules that have not settled, from their differences: (rule, ...).
 
     If each difference is less than half of the one before, the error is extrapolated from the last difference and the
     rate. Otherwise a single small difference may be chance, unless it is tiny: with enough nodes a rule is accurate.
@@ -216,19 +194,22 @@ def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
     return single * (1 + n * log_phi), double * ((2 * n - 1) / (n - 1) + n * log_phi)
 
 
-def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
-    """Both terms, or their variants with other `factors`, by rules of one order."""
+def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Floats:
+    """Noise, bias, and a bound on its error from the averages over the task, by rules of one order: (3, w).
+
+    Or their variants with other `factors`.
+    """
     columns, tried = np.zeros((3, contexts.w.size)), is_short(contexts, all(part.jumps for part in parts))
     # few tokens and no short sum: apart, so that the others keep their series
     few = (contexts.high > SERIES_TAIL) & ~tried
     for some in (few, ~few):
         if some.any():
             columns[:, some] = _over_u(parts, contexts[some], order, factors, tried[some])
-    return Values(*columns)
+    return columns
 
 
 def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors, tried: NDArray[np.bool_]) -> Floats:
-    """The noise, the bias, and the bound `off` of similar windows, as integrals over u: (3, w)."""
+    """The same for similar windows, as integrals over u."""
     u, weight = contexts.nodes(order)
     of = Averages(Points.grid(contexts.d, contexts.w, u), order, smooth=True)
     single, double = (weight * factor for factor in factors(contexts.n, np.reshape(of.log_phi(), u.shape)))
@@ -237,17 +218,15 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors, trie
     return np.stack([rules.single(of.mean(2)), bias, off])
 
 
-def _by_one_rule(
-    parts: Parts, d: int, n: float, w: Floats, order: int, factors: Factors = powers
-) -> tuple[Floats, Floats]:
-    """(noise over sigma^2, bias over the amplitude variance) at w > 0 by one rule, without errors."""
+def _by_one_rule(parts: Parts, d: int, n: float, w: Floats, order: int, factors: Factors = powers) -> Values:
+    """The terms at w > 0 by one rule, without errors."""
     contexts = Contexts.at(d, n, w)
-    groups = [_quadrature(parts, contexts[group], order, factors) for group in contexts.alike()]
-    return np.concatenate([group.noise for group in groups]), np.concatenate([group.bias for group in groups])
+    groups = [_quadrature(parts, contexts[group], order, factors)[:2] for group in contexts.alike()]
+    return Values(*np.concatenate(groups, axis=1))
 
 
-def _uniform(n: float, parts: Parts) -> tuple[Values, Values]:
+def _uniform(n: float, parts: Parts) -> tuple[Floats, Floats]:
     """w = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
-    noise, bias = np.array(1 / n), np.array((1 + 1 / n) * sum(part.variance for part in parts))
+    value = np.array([[1 / n], [(1 + 1 / n) * sum(part.variance for part in parts)]])
     known = ROUNDING + max((part.relative_error for part in parts), default=0.0)
-    return Values(noise, bias), Values(ROUNDING * noise, known * bias)
+    return value, np.array([[ROUNDING], [known]]) * value
