@@ -44,6 +44,13 @@ def smooth_rule(order: int) -> tuple[Floats, Floats]:
     return plain_rule(math.ceil(2 / math.pi * order))
 
 
+def on_panels(edges: Floats, rule: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Nodes and weights of a rule on [0, 1] between neighbouring edges, (..., edge): (..., panel, node)."""
+    x, gauss = rule
+    width = np.diff(edges, axis=-1)[..., None]
+    return edges[..., :-1, None] + width * x, width * gauss
+
+
 def split_rule(
     edges: Floats, singular: NDArray[np.bool_], order: int, share: float = 1.0
 ) -> tuple[NDArray[np.intp], Floats, Floats]:

@@ -27,7 +27,7 @@ from lipverify.loss.exact.biases.task import (
 )
 from lipverify.loss.exact.context.averages import Averages, moments
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_of, distinct, kernel, token_nodes
-from lipverify.loss.exact.quadrature import CONCENTRATION, smooth_rule
+from lipverify.loss.exact.quadrature import CONCENTRATION, on_panels, smooth_rule
 from lipverify.loss.exact.variograms.closed import relu_source, relu_variogram
 from lipverify.loss.exact.variograms.table import tabulated
 
@@ -145,10 +145,8 @@ def kink_nodes(of: Averages) -> tuple[Floats, Floats]:
     concentrated = [np.minimum(np.arctan(scale * z / np.sqrt(d)), top) for scale in scales for z in CONCENTRATION]
     edges = np.sort(np.concatenate([np.zeros_like(top), folded[:, :-1], *concentrated, top], axis=-1), axis=-1)
     # the density cos^{d-2} is steeper in higher dimensions: a few more nodes here avoid a higher order everywhere
-    x, gauss = smooth_rule(of.order // 2 + 4 + min(max(d - 3, 0), 4))
-    width = np.diff(edges, axis=-1)[..., None]
-    a = (edges[:, :-1, None] + width * x).reshape(len(edges), -1)
-    weight = (width * gauss).reshape(len(edges), -1)
+    rule = smooth_rule(of.order // 2 + 4 + min(max(d - 3, 0), 4))
+    a, weight = (part.reshape(len(edges), -1) for part in on_panels(edges, rule))
     return a, 2 * weight * np.cos(a) ** (d - 2) / half_beta(d - 1)
 
 

@@ -34,6 +34,7 @@ from lipverify.loss.exact.quadrature import (
     Grading,
     chebyshev_points,
     integer_power,
+    on_panels,
     plain_rule,
     split_rule,
     to_coefficients,
@@ -386,13 +387,12 @@ def _harmonics(
 ) -> Harmonics | None:
     """The sums at similar w; tokens of every w and u share nodes."""
     similar = d, _, w, _, panels = _similar(contexts, which)
-    x, gauss = plain_rule(max(order, FINE) + MORE)
-    theta = (panels[:-1, None] + np.diff(panels)[:, None] * x).ravel()
-    density = (np.diff(panels)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
+    theta, weight = (part.ravel() for part in on_panels(panels, plain_rule(max(order, FINE) + MORE)))
+    density = weight * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
     spend(w.size * u.shape[1] * theta.size * 2, PAIR, "the angle between two tokens")
     matrix, functions = separated(u[which])
     rows = functions(w[:, None] * versine(theta)) * density
-    polynomials, (alone, double) = gegenbauer(d, versine(theta)), (weight[which] for weight in weights)
+    polynomials, (alone, double) = gegenbauer(d, versine(theta)), (part[which] for part in weights)
     nothing, blocks, count = NOTHING if order >= FINE else ROUGH, [], 0
     while count < LONGEST:
         block = np.stack(list(islice(polynomials, HARMONICS)))

@@ -24,7 +24,7 @@ from scipy.special import betainc, betaincinv, gammaln, ive
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.context.tokens import LOG_DROP
-from lipverify.loss.exact.quadrature import Grading, smooth_rule
+from lipverify.loss.exact.quadrature import Grading, on_panels, smooth_rule
 
 PANEL = 2.0
 """Panel width of the rule over u, in the graded coordinate."""
@@ -89,10 +89,8 @@ class Contexts:
         low, high = grading.v(self.low[:, None]), grading.v(self.high[:, None])
         panels = max(FEWEST_PANELS, int(np.ceil(np.max(high - low) / PANEL)))
         breaks = grading.u(low + (high - low) * np.linspace(0, 1, panels + 1))
-        x, gauss = smooth_rule(order)
-        width = np.diff(breaks, axis=1)[..., None]
-        shape = (self.w.size, -1)
-        return (breaks[:, :-1, None] + width * x).reshape(shape), (width * gauss).reshape(shape)
+        u, weight = on_panels(breaks, smooth_rule(order))
+        return u.reshape(self.w.size, -1), weight.reshape(self.w.size, -1)
 
     def alike(self) -> Iterator[slice]:
         """Slices of w that share one rule: their ranges in the graded coordinate have lengths within 40 %."""

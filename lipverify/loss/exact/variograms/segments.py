@@ -25,7 +25,7 @@ from scipy.special import betainc
 
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import versine
-from lipverify.loss.exact.quadrature import chebyshev_points, gauss_rule
+from lipverify.loss.exact.quadrature import chebyshev_points, gauss_rule, on_panels
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.work import spend
 
@@ -54,9 +54,8 @@ class Segments:
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order between the angles at which jumps meet."""
-        edges, (x, gauss) = np.array([0.0, *self.meetings, math.pi]), gauss_rule(order)
-        width = np.diff(edges)[:, None]
-        s, whole = edges[:-1, None] + width * x, width * gauss
+        edges = np.array([0.0, *self.meetings, math.pi])
+        s, whole = on_panels(edges, gauss_rule(order))
         whole *= self._sum(s)
         blocks = (theta[i : i + TOGETHER] for i in range(0, theta.size, TOGETHER))
         return np.concatenate([np.empty(0), *(self._block(block, edges, s, whole, order) for block in blocks)])
