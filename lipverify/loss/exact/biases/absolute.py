@@ -65,7 +65,7 @@ def relu_averages(d: int) -> TaskAverages:
     def bias(rules: Rules) -> tuple[Floats, Floats]:
         if not rules.of.direct.any():
             return bias_by_averages(variogram, pair, rules)
-        value, error, left = bias_by_short_sums(table, rules)
+        value, error, _, left = bias_by_short_sums(table, rules)
         error += known * value
         for i in left:
             value[i], error[i] = bias_by_pairs(rules, i)

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
@@ -33,22 +35,25 @@ LOST = 2e-11
 effect of the variogram's error."""
 KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
+WIDE = 8.0
+"""Where the part a (1 - t) exceeds the largest V by this factor, windows are wide on the scale of V: it is left in V,
+because the rest would cancel it."""
 
 
 def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
     """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each."""
-    value, error, left = bias_by_short_sums(variogram, rules)
+    value, error, wide, left = bias_by_short_sums(variogram, rules)
     for i in left:
-        by_tables, its_error = _by_tables(variogram, rules, i)
+        by_tables, its_error = _by_tables(variogram, rules, i, bool(wide[i]))
         value[i] += by_tables
         error[i] += its_error
     return value, error
 
 
-def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats, list[int]]:
+def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats, NDArray[np.bool_], list[int]]:
     """The same where a short series or sum over harmonics gives p_2; and where none does, the linear part alone.
 
-    The last are the indices of these w.
+    The last are the indices of these w. Where windows are wide, the third, there is no linear part.
     """
     of = rules.of
 
@@ -56,20 +61,23 @@ def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floa
         return nodes.near
 
     linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
-    value, error, done = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
+    wide = variogram.slope * linear > WIDE * variogram.peak
+    value, error = (np.where(wide, 0.0, part * linear) for part in (variogram.slope, variogram.slope_gap))
+    done = np.zeros(linear.shape, dtype=bool)
     for short in rules.densities:
-        cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short)
-        alone, off, lost = _mean(variogram, rules, short.panels, short.alone)
+        some = wide[short.which]
+        cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short, some)
+        alone, off, lost = _mean(variogram, rules, short.panels, short.alone, some)
         rest, lost = alone - cross / 2, lost + cross_lost / 2
         kept = lost <= np.maximum(LOST * np.abs(value[short.which] + rest), off + cross_off / 2)
         value[short.which[kept]] += rest[kept]
         error[short.which[kept]] += (off + cross_off / 2 + lost)[kept]
         done[short.which[kept]] = True
-    return value, error, np.flatnonzero(~done).tolist()
+    return value, error, wide, np.flatnonzero(~done).tolist()
 
 
-def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
-    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), by tables of both densities, and its error."""
+def _by_tables(variogram: Variogram, rules: Rules, i: int, wide: bool) -> tuple[float, float]:
+    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t) or V, by tables of both densities, and its error."""
     row = rules.contexts.row(i)
     table, tables, w = (
         pair_density(*row, min(rules.order, FINE), rules.factors),
@@ -78,7 +86,7 @@ def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float
     )
     panels = angle_at(np.append(0.0, tables.panels[1:]), w)
     (alone, *off), (cross, *cross_off) = (
-        _mean(variogram, rules, edges, density)
+        _mean(variogram, rules, edges, density, wide)
         for edges, density in ((panels, lambda theta: (tables(w * versine(theta))[-1], 0.0)), (table.edges, table))
     )
     return float(alone - cross / 2), float(sum(off) + sum(cross_off) / 2)
@@ -87,13 +95,27 @@ def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float
 Density = Callable[[Floats], tuple[Floats, Floats | float]]
 
 
-def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[Floats, Floats, Floats]:
-    """int R of densities over sin^{d-2} / B, and bounds on the effect of R's error and of theirs: (w,) each."""
+def _mean(
+    variogram: Variogram, rules: Rules, edges: Floats, density: Density, wide: Any
+) -> tuple[Floats, Floats, Floats]:
+    """int R of densities over sin^{d-2} / B, and bounds on the effect of R's error and of theirs: (w,) each.
+
+    Where windows are `wide` R is V.
+    """
     last = math.pi if edges[-1] > math.pi - ALMOST else edges[-1]
-    angle, weight = _nodes(rules.contexts.d, np.append(edges[:-1], last), variogram.meetings, rules.order + MORE)
+    edges = np.concatenate([edges[:-1], [angle for angle in variogram.splits if angle < edges[1]], [last]])
+    angle, weight = _nodes(rules.contexts.d, edges, variogram.meetings, rules.order + MORE)
     p, slack = density(angle)
-    p, rest = weight * p, variogram.beyond_linear(angle)
-    return p @ rest, np.abs(p) @ variogram.rest_off(angle), np.sum(np.abs(p * rest) * (KNOWN + slack), axis=-1)
+    p = weight * p
+    means = []
+    for rest, off in (variogram.beyond_linear, variogram.rest_off), (variogram, variogram.off):
+        means.append(
+            (p @ rest(angle), np.abs(p) @ off(angle), np.sum(np.abs(p * rest(angle)) * (KNOWN + slack), axis=-1))
+        )
+        if not np.any(wide):
+            return means[0]
+    narrow, full = means
+    return tuple(np.where(wide, *parts) for parts in zip(full, narrow, strict=True))
 
 
 def _nodes(d: int, edges: Floats, meetings: tuple[float, ...], order: int) -> tuple[Floats, Floats]:

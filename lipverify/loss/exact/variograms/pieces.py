@@ -43,8 +43,8 @@ class Source(Protocol):
     """A source of values of a variogram in dimension d.
 
     `roots` requests pieces that resolve powers of the angle. With `noise` > 0 values have the error
-    noise (1 + V / (1 - cos(theta))), as differences of a covariance whose argument is rounded too. Otherwise V / F has
-    a rounding error proportional to theta^-loses near 0, whose factor is measured.
+    noise + 2 eps V / (1 - cos(theta)), as differences of a covariance whose argument is rounded too. Otherwise V / F
+    has a rounding error proportional to theta^-loses near 0, whose factor is measured.
     """
 
     @property
@@ -74,7 +74,7 @@ class Piece:
     V / F may behave like a square root at both ends, s(y) = sin^2(pi y / 2); on the first piece only at the right end,
     s(y) = y (2 - y), and `rise` is (V/F - its value at 0) / theta there. The noise of the values changes the piece by
     at most `shaken`, and the rise by at most `rise_shaken`; `lever` multiplies the truncation error where values have
-    little weight.
+    little weight. `gap` bounds the error of V / F.
     """
 
     low: float
@@ -85,6 +85,7 @@ class Piece:
     shaken: float = 0.0
     rise_shaken: float = 0.0
     lever: float = 1.0
+    gap: float = 0.0
 
     @property
     def tail(self) -> float:
@@ -176,7 +177,7 @@ class Ratio:
         theta = piece.places((chebyshev_points(MANY * SIZE) + 1) / 2)
         ratio = self.at(theta)
         F = scale(self.power, theta)
-        noise = self.source.noise * (1 + ratio * F / np.maximum(scale(2, theta), TINY)) / F
+        noise = (self.source.noise + 2 * EPS * ratio * F / np.maximum(scale(2, theta), TINY)) / F
         return _least_squares(piece, ratio, ROUNDING * np.abs(ratio) + noise)
 
 

@@ -34,6 +34,8 @@ GRADE = 16.0
 """Factor by which intervals grow away from a root; each uses the rule for roots."""
 NEAREST = 1e-9
 """Angle below which two meeting kinks count as one."""
+SAME = 1e-12
+"""Two such angles closer than this are the same angle."""
 SLIVER = 1e-15
 """Intervals shorter than this are skipped."""
 NEGLIGIBLE = 1e-19
@@ -210,4 +212,6 @@ def meetings_of(kinks: tuple[float, ...]) -> tuple[float, ...]:
     angles = np.arccos(kinks)
     together = np.add.outer(angles, angles).ravel()
     meetings = np.concatenate([np.abs(np.subtract.outer(angles, angles)).ravel(), together, 2 * np.pi - together])
-    return tuple(np.unique(meetings[(meetings > NEAREST) & (meetings < np.pi - NEAREST)].round(12)).tolist())
+    meetings = np.unique(meetings[(meetings > NEAREST) & (meetings < np.pi - NEAREST)])
+    # equal ones differ by rounding; none is moved, because V may bend by the square of a jump there
+    return tuple(meetings[np.diff(meetings, prepend=0.0) > SAME].tolist())
