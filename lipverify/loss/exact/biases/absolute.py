@@ -50,7 +50,7 @@ def relu_averages(d: int) -> TaskAverages:
         if not rules.of.direct.any():
             return bias_by_averages(variogram, pair, rules)
         # if windows hold few tokens, short sums for the densities of angles, or integrals over two tokens, are cheaper
-        value, error, left = bias_by_short_sums(table, rules)
+        value, error, _, left = bias_by_short_sums(table, rules)
         error += known * value
         for i in left:
             value[i], error[i] = bias_by_pairs(rules, i)

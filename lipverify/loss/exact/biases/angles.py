@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
@@ -30,25 +32,28 @@ KNOWN = 4e-14
 
 def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
     """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each."""
-    value, error, left = bias_by_short_sums(variogram, rules)
+    value, error, wide, left = bias_by_short_sums(variogram, rules)
     for i in left:
-        by_tables, its_error = _by_tables(variogram, rules, i)
+        by_tables, its_error = _by_tables(variogram, rules, i, bool(wide[i]))
         value[i] += by_tables
         error[i] += its_error
     return value, error
 
 
-def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats, list[int]]:
-    """The same where a short series or sum over harmonics gives p_2; and the indices of the w at which none does.
+def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats, NDArray[np.bool_], list[int]]:
+    """The same where a short series or sum over harmonics gives p_2; where windows are wide; and where no sum is short.
 
-    There the value is the linear part alone.
+    There the value is the linear part alone, or 0 where windows are wide.
     """
     of = rules.of
     linear = rules.single(of.mean(2, NEAR)) + rules.double(of.mean(1, NEAR) ** 2) / 2
-    value, error, done = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
+    # wide on the scale of V: the part a (1 - t) is left in V, because the rest would cancel it
+    wide = variogram.slope * linear > 8 * variogram.peak
+    value, error = (np.where(wide, 0.0, part * linear) for part in (variogram.slope, variogram.slope_gap))
+    done = np.zeros(linear.shape, dtype=bool)
     for short in rules.densities:
-        cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short)
-        alone, off, lost = _mean(variogram, rules, short.panels, short.alone)
+        cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short, wide[short.which])
+        alone, off, lost = _mean(variogram, rules, short.panels, short.alone, wide[short.which])
         rest, off, lost = alone - cross / 2, off + cross_off / 2, lost + cross_lost / 2
         # the rounding of a sum over harmonics calls for another way if it matters beside the variogram's error
         kept = lost <= np.maximum(2e-11 * np.abs(value[short.which] + rest), off)
@@ -56,30 +61,42 @@ def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floa
         value[which] += rest[kept]
         error[which] += (off + lost)[kept]
         done[which] = True
-    return value, error, np.flatnonzero(~done).tolist()
+    return value, error, wide, np.flatnonzero(~done).tolist()
 
 
-def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
-    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), by tables of both densities, and its error."""
+def _by_tables(variogram: Variogram, rules: Rules, i: int, wide: bool) -> tuple[float, float]:
+    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t) or V, by tables of both densities, and its error."""
     context = rules.contexts.row(i)
     double, single = pair_density(context, min(rules.order, FINE), rules.factors), counted(1, context, rules.factors)
     panels = angle_at(np.append(0.0, single.panels[1:]), single.w)
-    alone, *off = _mean(variogram, rules, panels, lambda theta: (single(single.w * versine(theta))[-1], 0.0))
-    cross, *cross_off = _mean(variogram, rules, double.edges, double)
+    alone, *off = _mean(variogram, rules, panels, lambda theta: (single(single.w * versine(theta))[-1], 0.0), wide)
+    cross, *cross_off = _mean(variogram, rules, double.edges, double, wide)
     return float(alone - cross / 2), float(sum(off) + sum(cross_off) / 2)
 
 
 Density = Callable[[Floats], tuple[Floats, Floats | float]]
 
 
-def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[Floats, Floats, Floats]:
-    """int R of densities over sin^{d-2} / B, and bounds on the effect of R's error and of theirs: (w,) each."""
+def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density, wide: Any) -> tuple[Floats, ...]:
+    """int R of densities over sin^{d-2} / B, and bounds on the effect of R's error and of theirs: (w,) each.
+
+    Where windows are `wide` R is V.
+    """
     last = math.pi if edges[-1] > math.pi - 6e-5 else edges[-1]
+    edges = np.concatenate([edges[:-1], [angle for angle in variogram.splits if angle < edges[1]], [last]])
     # more nodes for a single angle cost almost nothing
-    angle, weight = _nodes(rules.contexts.d, np.append(edges[:-1], last), variogram.meetings, rules.order + 6)
+    angle, weight = _nodes(rules.contexts.d, edges, variogram.meetings, rules.order + 6)
     p, slack = density(angle)
-    p, rest = weight * p, variogram.beyond_linear(angle)
-    return p @ rest, np.abs(p) @ variogram.rest_off(angle), np.sum(np.abs(p * rest) * (KNOWN + slack), axis=-1)
+    p = weight * p
+
+    def mean(R: Callable[[Floats], Floats], off: Callable[[Floats], Floats]) -> tuple[Floats, ...]:
+        values = R(angle)
+        return p @ values, np.abs(p) @ off(angle), np.sum(np.abs(p * values) * (KNOWN + slack), axis=-1)
+
+    narrow = mean(variogram.beyond_linear, variogram.rest_off)
+    if not np.any(wide):
+        return narrow
+    return tuple(np.where(wide, *parts) for parts in zip(mean(variogram, variogram.off), narrow, strict=True))
 
 
 def _nodes(d: int, edges: Floats, meetings: tuple[float, ...], order: int) -> tuple[Floats, Floats]:

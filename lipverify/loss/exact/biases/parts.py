@@ -126,8 +126,8 @@ def table_averages(of: Variogram) -> TaskAverages:
         variance=of.variance,
         variogram=lambda nodes: of(nodes.angle),
         bias=lambda rules: bias_by_angles(of, rules),
-        meetings=of.meetings,
+        meetings=of.splits + of.meetings,
         jumps=of.power == 1,
         tolerance=1e-8 if of.roots else TaskAverages.tolerance,  # about the error of its variogram
-        relative_error=ROUNDING + (of.gap if of.roots else of.gap / of.largest),
+        relative_error=ROUNDING + of.relative_gap,
     )

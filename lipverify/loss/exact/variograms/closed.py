@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import versine
-from lipverify.loss.exact.variograms.pieces import Source
-from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, share_of, tabulated
+from lipverify.loss.exact.variograms.pieces import Source, scale
+from lipverify.loss.exact.variograms.table import ANALYTIC, SMALLEST, Variogram, root_edges, share_of, tabulated
 from lipverify.problem.fields import Variation, variation_of
 from lipverify.problem.law import Law
 
@@ -51,6 +51,10 @@ def variogram_of_field(law: Law, d: int) -> Variogram:
     return _table(known, d)
 
 
+SCALES = math.pi * 4.0 ** -np.arange(125)
+"""Angles at which a variogram is compared with a power."""
+
+
 def _table(known: Variation, d: int) -> Variogram:
     """The best table: smooth at 0, with a cusp, or a power at 0; from values taken as exact or as noisy."""
 
@@ -58,14 +62,45 @@ def _table(known: Variation, d: int) -> Variogram:
         return np.asarray(known.of_distance(2 * np.sin(theta / 2)), dtype=float)
 
     tables = []
-    for noise in (known.rounding,) if known.rounding else (0.0, EPS * known.size):
+    noises = (known.rounding,) if known.rounding else (0.0, EPS * known.size)
+    source = Source(d, at, noise=noises[0])
+    exponents = _exponents(source, 1e-2)
+    if exponents.size and exponents[-1] < 1e-3:
+        raise OutOfReach(
+            f"the variogram is {float(source.at(SCALES[exponents.size :][:1], 0)[0]):.3g} still at the angle "
+            f"{SCALES[exponents.size]:.0e}: it falls on a scale that its values do not show; give it as "
+            "Zonal(variogram=...), on a larger scale, or use route='zonal'."
+        )
+    # the exponent changes at a scale of V; below 1e-3 pieces grow from there
+    bends = np.flatnonzero(np.abs(exponents - exponents[-1:]) > 0.2)
+    small = bends.size > 0 and SCALES[bends[-1] + 1] <= 1e-3
+    edges = [0.0, *SCALES[bends[-1] + 1 :: -1].tolist()] if small else [0.0, math.pi]
+    splits, most = tuple(edges[1:-1]), 1000 if small else 60
+    for noise in noises:
         source = Source(d, at, noise=noise)
         for power in (2, 1):
-            tables.append(tabulated(source, power, [0.0, np.pi]))
+            tables.append(tabulated(source, power, edges, most=most, splits=splits))
             if share_of(tables[-1]) <= 1e-12:
                 return tables[-1]
     best = min(tables, key=share_of)
     if share_of(best) <= ANALYTIC or known.rounding:
         return best
-    rooted = tabulated(replace(source, noise=0.0, roots=True), 2, root_edges())
+    source = replace(source, noise=0.0)
+    exponents = _exponents(source, 1e-9)
+    drifts = np.flatnonzero(np.abs(np.diff(exponents)) > 1e-9)  # where V is no power to rounding
+    smallest = min(SMALLEST, float(SCALES[drifts[-1] + 2]) if drifts.size else SMALLEST)
+    rooted = tabulated(replace(source, roots=True), 2, root_edges(smallest=smallest), splits=splits)
     return min(rooted, best, key=share_of)
+
+
+def _exponents(source: Source, clear: float) -> Floats:
+    """The exponents of V between `SCALES`, down to the angle at which V has a relative rounding above `clear`."""
+    theta = SCALES[:, None] * (1 + 3e-8 * np.array([-1, 0, 1]))
+    with np.errstate(all="ignore"):
+        values = np.reshape(source.at(theta.ravel(), 0), theta.shape)
+    V, rough = values[:, 1], np.abs(values @ [1.0, -2.0, 1.0]) + source.noise
+    if source.noise:
+        rough += 2 * EPS * V / scale(2, SCALES)
+    hidden = np.flatnonzero(~(rough < clear * V))
+    V = V[: hidden[0]] if hidden.size else V
+    return np.asarray(np.log(V[:-1] / V[1:]) / math.log(4))

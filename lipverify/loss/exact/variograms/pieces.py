@@ -36,7 +36,7 @@ ROUNDING = 16 * EPS
 class Source:
     """A source of values of a variogram in dimension d.
 
-    With `noise` > 0 values have the error noise (1 + V / (1 - cos(theta))), as differences of a covariance whose
+    With `noise` > 0 values have the error noise + 2 eps V / (1 - cos(theta)), as differences of a covariance whose
     argument is rounded too. Otherwise the error of V / F is proportional to theta^-loses near 0, and is measured.
     """
 
@@ -63,6 +63,7 @@ class Piece:
     shaken: float = 0.0  # the largest change of the piece by the noise of the values
     rise_shaken: float = 0.0
     lever: float = 1.0  # a factor on the truncation error, where values have little weight
+    gap: float = 0.0  # a bound on the error of V / F
 
     @property
     def tail(self) -> float:
@@ -156,7 +157,7 @@ class Ratio:
         theta = piece.places((chebyshev_points(MANY * SIZE) + 1) / 2)
         ratio = self.at(theta)
         F = scale(self.power, theta)
-        noise = self.source.noise * (1 + ratio * F / np.maximum(scale(2, theta), TINY)) / F
+        noise = (self.source.noise + 2 * EPS * ratio * F / np.maximum(scale(2, theta), TINY)) / F
         return _least_squares(piece, ratio, ROUNDING * np.abs(ratio) + noise)
 
 

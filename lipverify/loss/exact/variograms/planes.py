@@ -193,4 +193,6 @@ def meetings_of(kinks: tuple[float, ...]) -> tuple[float, ...]:
     angles = np.arccos(kinks)
     together = np.add.outer(angles, angles).ravel()
     meetings = np.concatenate([np.abs(np.subtract.outer(angles, angles)).ravel(), together, 2 * np.pi - together])
-    return tuple(np.unique(meetings[(meetings > 1e-9) & (meetings < np.pi - 1e-9)].round(12)).tolist())
+    meetings = np.unique(meetings[(meetings > 1e-9) & (meetings < np.pi - 1e-9)])
+    # equal ones differ by rounding; none is moved, because V may bend by the square of a jump there
+    return tuple(meetings[np.diff(meetings, prepend=0.0) > 1e-12].tolist())

@@ -6,6 +6,7 @@ V is analytic between the angles at which the circles of two kinks meet, so a fe
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.quadrature import CONCENTRATION, clenshaw, gauss_rule
+from lipverify.loss.exact.quadrature import CONCENTRATION, clenshaw, gauss_rule, on_panels
 from lipverify.loss.exact.variograms.pieces import (
     ROUNDING,
     SAFETY,
@@ -60,6 +61,7 @@ class Variogram:
     roots: bool
     pieces: tuple[Piece, ...]
     meetings: tuple[float, ...]
+    splits: tuple[float, ...] = ()  # small angles between which V varies: every rule over an angle is split there
 
     @property
     def largest(self) -> float:
@@ -77,11 +79,16 @@ class Variogram:
         rest = np.where(theta <= self.pieces[0].high, theta * ratio, ratio - self.slope) if rise else ratio - self.slope
         return np.asarray(scale(self.power, theta) * rest)
 
+    @cached_property
+    def peak(self) -> float:
+        """The largest value of V at the end of a piece."""
+        return float(np.max(self(np.array([piece.high for piece in self.pieces]))))
+
     def rest_gap(self, theta: Floats) -> Floats:
         """A bound on the error of R / F up to theta, of a law without roots."""
         if self.power == 1:
-            return np.full_like(theta, self.gap)
-        return np.minimum(self.rise_gap * theta, 2 * self.gap)
+            return self._gap(theta)
+        return np.minimum(self.rise_gap * theta, self._gap(theta) + self.slope_gap)
 
     @property
     def slope_gap(self) -> float:
@@ -90,18 +97,51 @@ class Variogram:
 
     def rest_off(self, theta: Floats) -> Floats:
         """A bound on the error of R."""
-        return np.asarray(self.gap * self(theta) if self.roots else self.rest_gap(theta) * scale(self.power, theta))
+        return self.off(theta) if self.roots else np.asarray(self.rest_gap(theta) * scale(self.power, theta))
+
+    def off(self, theta: Floats) -> Floats:
+        """A bound on the error of V; a power of the angle drifts below the first piece as it does on that."""
+        if not self.roots:
+            return np.asarray(self._gap(theta) * scale(self.power, theta))
+        first = self.pieces[0]
+        logs = np.log(np.maximum(self(first.low * 2.0 ** np.arange(3)), TINY))
+        drift = abs(logs[2] - 2 * logs[1] + logs[0]) / math.log(2) ** 2
+        below = np.log(first.low / np.clip(theta, TINY, first.low))
+        return np.asarray(np.minimum(self.gap + drift / 2 * below**2, 1.0) * self(theta))
 
     @property
     def variance(self) -> float:
         """Var f(x): half of the mean of V over pairs of independent points."""
+        return self._over_the_sphere(self) / 2
+
+    @property
+    def relative_gap(self) -> float:
+        """A bound on the error of V relative to itself, where V / F is largest and on average over the sphere."""
+        if self.roots:
+            return self.gap
+
+        def off(theta: Floats) -> Floats:
+            return self._own_gap(theta) * scale(self.power, theta)
+
+        return max(self.gap / self.largest, self._over_the_sphere(off) / self._over_the_sphere(self))
+
+    def _over_the_sphere(self, values: Callable[[Floats], Floats]) -> float:
+        """The mean of a function of the angle between two independent points."""
         near = [math.pi / 2 + sign * z / math.sqrt(self.d) for z in CONCENTRATION for sign in (-1, 1)]
         inner = [piece.low for piece in self.pieces] + [edge for edge in near if 0 < edge < math.pi]
         edges = np.unique([0.0, *inner, math.pi])
-        x, gauss = gauss_rule(40)
-        theta = edges[:-1, None] + np.diff(edges)[:, None] * x
-        weight = np.diff(edges)[:, None] * gauss * np.sin(theta) ** (self.d - 2)
-        return float(np.sum(weight * self(theta)) / np.sum(weight)) / 2
+        theta, weight = on_panels(edges, gauss_rule(40))
+        weight = weight * np.sin(theta) ** (self.d - 2)
+        return float(np.sum(weight * values(theta)) / np.sum(weight))
+
+    def _gap(self, theta: Floats) -> Floats:
+        """A bound on the error of V / F at every angle."""
+        return self._own_gap(theta) if self.splits else np.full_like(theta, self.gap)
+
+    def _own_gap(self, theta: Floats) -> Floats:
+        """A bound on the error of V / F on the piece of every angle."""
+        highs = self._columns[1]
+        return np.array([piece.gap for piece in self.pieces])[np.searchsorted(highs[:-1], theta)]
 
     def _ratio(self, theta: Floats, rise: bool = False) -> Floats:
         """V / F, or on the first piece (V / F - a) / theta; below that of a link with roots, a power of theta."""
@@ -163,9 +203,9 @@ def share_of(table: Variogram) -> float:
     return table.gap if table.roots else table.gap / max(table.largest, TINY)
 
 
-def root_edges(meetings: tuple[float, ...] = ()) -> list[float]:
-    """Edges of pieces that resolve powers of the angle, down to `SMALLEST`."""
-    steps = [SMALLEST * RATIO**j for j in range(math.ceil(math.log(math.pi / SMALLEST, RATIO)))]
+def root_edges(meetings: tuple[float, ...] = (), smallest: float = SMALLEST) -> list[float]:
+    """Edges of pieces that resolve powers of the angle, down to the smallest one."""
+    steps = [smallest * RATIO**j for j in range(math.ceil(math.log(math.pi / smallest, RATIO)))]
     return sorted({*steps, *meetings, math.pi})
 
 
@@ -176,8 +216,12 @@ def tabulated(
     meetings: tuple[float, ...] = (),
     orders: tuple[int, ...] = ORDERS,
     most: int = 60,  # pieces of means over planes take seconds per hundred
+    splits: tuple[float, ...] = (),
 ) -> Variogram:
-    """Pieces between the edges, split if they do not settle and are few; by the rule of smallest order that settles."""
+    """Pieces between the edges, split if they do not settle and are few; by the rule of smallest order that settles.
+
+    With `splits` V varies on scales that are far apart, and every piece has its own error.
+    """
     ratio = Ratio(source, power, _order(source, power, edges, orders))
     pieces: list[Piece] = []
     unsettled = list(pairwise(edges))
@@ -194,7 +238,7 @@ def tabulated(
             pieces += [piece for piece in fits if (piece.low, piece.high) not in unsettled and piece not in pieces]
             break
     pieces.sort(key=lambda piece: piece.low)
-    return _checked(ratio, pieces, meetings)
+    return _checked(ratio, pieces, meetings, splits)
 
 
 def _settled(piece: Piece, source: Source) -> bool:
@@ -216,7 +260,7 @@ def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ..
     return order, finer
 
 
-def _checked(ratio: Ratio, pieces: list[Piece], meetings: tuple[float, ...]) -> Variogram:
+def _checked(ratio: Ratio, pieces: list[Piece], meetings: tuple[float, ...], splits: tuple[float, ...]) -> Variogram:
     """The table with its errors: truncation of pieces, and differences to a rule of the next order between nodes."""
     source, power = ratio.source, ratio.power
     if not source.roots and source.noise == 0 and pieces[0].shaken == 0:
@@ -226,10 +270,12 @@ def _checked(ratio: Ratio, pieces: list[Piece], meetings: tuple[float, ...]) -> 
     gaps = SAFETY * np.max(np.abs(values - fits), axis=1) + SAFETY * np.array([piece.tail for piece in pieces])
     largest = np.array([piece.largest for piece in pieces])
     gaps += ROUNDING * largest + np.array([piece.shaken for piece in pieces])
-    pieces = [replace(piece, values=_trimmed(piece.values)) for piece in pieces]
+    pieces = [
+        replace(piece, values=_trimmed(piece.values), gap=float(gap)) for piece, gap in zip(pieces, gaps, strict=True)
+    ]
     if source.roots:
         gap = float(np.max(gaps / np.maximum(largest, TINY)))
-        return Variogram(source.d, 0.0, power, gap, 0.0, True, tuple(pieces), meetings)
+        return Variogram(source.d, 0.0, power, gap, 0.0, True, tuple(pieces), meetings, splits)
     slope, rise_gap = 0.0, 0.0
     if power == 2:
         rise = rise_of(pieces[0])
@@ -241,7 +287,7 @@ def _checked(ratio: Ratio, pieces: list[Piece], meetings: tuple[float, ...]) -> 
         rise_gap = max([SAFETY * (float(np.max(off)) + tail) + ROUNDING * float(np.abs(rise.coef).sum()), *rests])
         rise_gap += first.rise_shaken
         pieces[0] = first
-    return Variogram(source.d, slope, power, float(np.max(gaps)), rise_gap, False, tuple(pieces), meetings)
+    return Variogram(source.d, slope, power, float(np.max(gaps)), rise_gap, False, tuple(pieces), meetings, splits)
 
 
 def _trimmed(fit: Chebyshev) -> Chebyshev:
