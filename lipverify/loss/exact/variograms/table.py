@@ -84,12 +84,6 @@ class Variogram:
         """The largest value of V at the end of a piece."""
         return float(np.max(self(np.array([piece.high for piece in self.pieces]))))
 
-    def rest_gap(self, theta: Floats) -> Floats:
-        """A bound on the error of R / F up to theta, of a law without roots."""
-        if self.power == 1:
-            return self._gap(theta)
-        return np.minimum(self.rise_gap * theta, self._gap(theta) + self.slope_gap)
-
     @property
     def slope_gap(self) -> float:
         """A bound on the error of the slope."""
@@ -97,7 +91,9 @@ class Variogram:
 
     def rest_off(self, theta: Floats) -> Floats:
         """A bound on the error of R."""
-        return self.off(theta) if self.roots else np.asarray(self.rest_gap(theta) * scale(self.power, theta))
+        if self.roots or self.power == 1:
+            return self.off(theta)
+        return np.asarray(np.minimum(self.rise_gap * theta, self._gap(theta) + self.gap) * scale(2, theta))
 
     def off(self, theta: Floats) -> Floats:
         """A bound on the error of V; a power of the angle drifts below the first piece as it does on that."""
@@ -119,11 +115,8 @@ class Variogram:
         """A bound on the error of V relative to itself, where V / F is largest and on average over the sphere."""
         if self.roots:
             return self.gap
-
-        def off(theta: Floats) -> Floats:
-            return self._own_gap(theta) * scale(self.power, theta)
-
-        return max(self.gap / self.largest, self._over_the_sphere(off) / self._over_the_sphere(self))
+        mean = self._over_the_sphere(lambda theta: self._own_gap(theta) * scale(self.power, theta))
+        return max(self.gap / self.largest, mean / self._over_the_sphere(self))
 
     def _over_the_sphere(self, values: Callable[[Floats], Floats]) -> float:
         """The mean of a function of the angle between two independent points."""
