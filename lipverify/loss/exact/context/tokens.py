@@ -137,7 +137,8 @@ def token_breaks(places: Places) -> Floats:
 
 def distinct(breaks: Floats, apart: float = 1e-13) -> Floats:
     """Breaks, shape (..., break), without those that nearly coincide with their left neighbours in every row."""
-    wide = np.diff(breaks, axis=-1) > apart * breaks[..., 1:]
+    # in high dimensions all breaks are close to s = w: there the share is one of their range
+    wide = np.diff(breaks, axis=-1) > apart * np.minimum(breaks[..., 1:], breaks[..., -1:] - breaks[..., :1])
     return np.compress(np.append(True, wide.any(axis=tuple(range(breaks.ndim - 1)))), breaks, axis=-1)
 
 
