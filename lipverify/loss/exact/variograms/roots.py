@@ -24,9 +24,6 @@ def has_roots(link: Link, kinks: tuple[float, ...], share: float = HALF) -> bool
     """True if the link is no polynomial, to rounding, within a `share` of the distance from a kink or end to the next.
 
     With half of it an analytic piece that oscillates counts as one with roots; with less a weak root is missed.
-
-    >>> has_roots(lambda z: abs(z - 0.2) + np.exp(z), (0.2,)), has_roots(lambda z: abs(z - 0.2) ** 1.5, (0.2,))
-    (False, True)
     """
     ends = sorted({-1.0, *kinks, 1.0})
     intervals = [

@@ -94,14 +94,7 @@ class Segments:
 
 
 def segments(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float, ...]) -> Segments | None:
-    """The segments of a link that is linear between its kinks (constant if it jumps); None for other links.
-
-    >>> source = segments(3, np.sign, (0.0,), ())
-    >>> bool(abs(source.at(np.array([1.0]), 12)[0] - 4 / math.pi) < 1e-14)  # 4 P(sign(z) differs) = 4 theta / pi
-    True
-    >>> segments(3, np.tanh, (0.0,), ()) is None
-    True
-    """
+    """The segments of a link that is linear between its kinks (constant if it jumps); None for other links."""
     ends = np.array([-1.0, *kinks, 1.0])
     half_widths = np.diff(ends) / 2
     if 2 * np.min(half_widths) < 1e-2:  # between closer kinks the slope has fewer digits than means over planes

@@ -100,7 +100,7 @@ class Variogram:
         if not self.roots:
             return np.asarray(self._gap(theta) * scale(self.power, theta))
         first = self.pieces[0]
-        logs = np.log(np.maximum(self(first.low * 2.0 ** np.arange(3)), TINY))
+        logs = np.log(np.maximum(self(first.low * np.array([1.0, 2.0, 4.0])), TINY))
         drift = abs(logs[2] - 2 * logs[1] + logs[0]) / math.log(2) ** 2
         below = np.log(first.low / np.clip(theta, TINY, first.low))
         return np.asarray(np.minimum(self.gap + drift / 2 * below**2, 1.0) * self(theta))
