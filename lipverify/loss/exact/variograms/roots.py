@@ -102,5 +102,5 @@ def _slow(link: Link, low: float, high: float, size: int = SIZE) -> bool:
     values = np.asarray(link(z), dtype=float) + np.zeros(size)
     last = np.abs(to_coefficients(size)[-LAST:] @ values)
     # rounding of the points matters more on a short interval
-    rounded = ROUNDING * float(np.ptp(values)) / abs(high - low)
+    rounded = ROUNDING * float(np.ptp(values)) / max(abs(high - low), TINY)
     return bool(np.max(last) > NEGLIGIBLE * max(TINY, float(np.max(np.abs(values)))) + rounded)
