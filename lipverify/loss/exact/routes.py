@@ -23,6 +23,7 @@ from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import ErrorKind, LossTerms, Route
 from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
+from lipverify.problem.fine import UnseenError
 from lipverify.problem.law import summands
 
 SMALLEST, LARGEST = 1e-300, 1e300
@@ -186,9 +187,12 @@ def _first(problem: Problem, w: Floats, routes: tuple[str, ...]) -> LossTerms:
     except OutOfReach as refusal:
         if len(routes) == 1:
             raise
-        reason = f"{routes[0]}: {refusal}"
+        # features that a rule misses contradict a trace by which every rule resolves the link
+        reason, doubted = f"{routes[0]}: {refusal}", isinstance(refusal, UnseenError)
     try:
-        return replace(_by(routes[1], problem, w), reason=reason)
+        terms = _by(routes[1], problem, w)
+        kind: ErrorKind = "estimated" if doubted else terms.error_kind
+        return replace(terms, reason=reason, error_kind=kind)
     except OutOfReach as refusal:
         raise OutOfReach(f"neither route reaches this. {reason} {routes[1]}: {refusal}") from None
 
@@ -217,19 +221,22 @@ def _sharper(terms: LossTerms, routes: tuple[str, ...], floor: float = 0.0) -> t
         else:
             floor = float(_share(alternative)[0])
             if floor < share:
-                if alternative.error_kind == "estimated":
-                    alternative = _doubted(alternative, terms)
-                return replace(alternative, reason=reason), floor
+                return replace(_doubted(alternative, terms), reason=reason), floor
             remark = f"{second}: {floor:.0e}."
     return replace(terms, reason=f"{reason} {remark}") if lost else terms, floor
 
 
 def _doubted(terms: LossTerms, alternative: LossTerms) -> LossTerms:
-    """Enlarge the error to that of the other route if the two disagree or the other detected an unresolved link."""
+    """Enlarge the error to that of the other route if the two disagree: then it is an estimate.
+
+    An estimated error is also enlarged if the other route detected an unresolved link.
+    """
     error, other = np.asarray(terms.bias_error), np.asarray(alternative.bias_error)
     apart = np.abs(terms.bias - alternative.bias)
-    doubted = (apart > error + other) | (other > 1e-3 * np.abs(alternative.bias))
-    return replace(terms, bias_error=np.where(doubted, np.maximum(other, apart + error), error))
+    disagree, noticed = apart > error + other, other > 1e-3 * np.abs(alternative.bias)
+    doubted = disagree | noticed if terms.error_kind == "estimated" else disagree
+    kind: ErrorKind = "estimated" if np.any(disagree) else terms.error_kind
+    return replace(terms, bias_error=np.where(doubted, np.maximum(other, apart + error), error), error_kind=kind)
 
 
 def _share(terms: LossTerms) -> Floats:

@@ -90,5 +90,5 @@ def _slow(link: Link, low: float, high: float, size: int = SIZE) -> bool:
     values = np.asarray(link(z), dtype=float) + np.zeros(size)
     last = np.abs(to_coefficients(size)[-6:] @ values)
     # rounding of the points matters more on a short interval
-    rounded = 4 * EPS * float(np.ptp(values)) / abs(high - low)
+    rounded = 4 * EPS * float(np.ptp(values)) / max(abs(high - low), 1e-300)
     return bool(np.max(last) > 1e-13 * max(1e-300, float(np.max(np.abs(values)))) + rounded)

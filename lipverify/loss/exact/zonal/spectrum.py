@@ -84,7 +84,7 @@ def _of_covariance(law: Law, d: int, most: int) -> Spectrum:
 @spectrum.register(Zonal)
 def _of_zonal(law: Zonal, d: int, most: int) -> Spectrum:
     if law.spectrum is None:
-        return _of_covariance(law, d, most)
+        return of_covariance(law.covariance(d), d, most, given=law.K is not None)
     k = np.array(law.spectrum[1:] or (0.0,))
     return Spectrum(d, k, np.zeros_like(k), 0.0, 0.0)
 
