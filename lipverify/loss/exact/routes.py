@@ -133,9 +133,16 @@ def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
     """Terms by one route, if the budget allows it."""
     begin(problem, cost_of(problem, w, route), route)
     bias, noise, bias_error, noise_error = ROUTES[route].terms(problem, w)
-    kind = sight_of(problem.law).error_kind(route)
-    errors = {"bias_error": bias_error, "noise_error": noise_error}
-    return replace(LossTerms(problem=problem, method="exact", w=w, bias=bias, noise=noise, **errors), error_kind=kind)
+    return LossTerms(
+        problem=problem,
+        method="exact",
+        w=w,
+        bias=bias,
+        noise=noise,
+        bias_error=bias_error,
+        noise_error=noise_error,
+        error_kind=sight_of(problem.law).error_kind(route),
+    )
 
 
 Part = tuple[LossTerms, NDArray[np.intp]]  # terms at some w, and the indices of these w

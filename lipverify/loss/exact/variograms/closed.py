@@ -51,7 +51,7 @@ def variogram_of_field(law: Law, d: int) -> Variogram:
     return _table(known, d)
 
 
-SCALES = math.pi * 4.0 ** -np.arange(125)
+SCALES = np.asarray(math.pi * 4.0 ** -np.arange(125), dtype=np.float64)
 """Angles at which a variogram is compared with a power."""
 
 
