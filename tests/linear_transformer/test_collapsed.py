@@ -37,19 +37,19 @@ from lipverify.linear_transformer import (
 )
 from lipverify.linear_transformer import forward as by_tokens
 
-# internal: the complex step moves each factor of a layer
-from lipverify.linear_transformer.attention import Entrywise, Heads
-
-# internal: the pass and its adjoint, compared with tokens
-from lipverify.linear_transformer.collapsed import forward, last_row, pullback
+# internal: the pass and its adjoint, compared with tokens; the complex step moves each factor of a layer
+from lipverify.linear_transformer.collapsed import Entrywise, Heads, forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
 
 # internal: the kernel and its cache are replaced and emptied
 from lipverify.linear_transformer.training import Objective, draw_sample, native
-from lipverify.linear_transformer.training.counting import LARGEST  # internal: the cap of a loss that overflows
 
 # internal: the condition under which the kernel is used
-from lipverify.linear_transformer.training.native import agrees, packed
+from lipverify.linear_transformer.training.native import (
+    LARGEST,  # internal: the cap of a loss that overflows
+    agrees,
+    packed,
+)
 from lipverify.linear_transformer.training.objective import Sample  # internal: the type of a sample, for annotations
 
 # internal: a model of a family, as a training evaluates it

@@ -36,9 +36,6 @@ from lipverify.linear_transformer.gdplusplus import (
     spectral_rule,
 )
 
-# internal: the filter of ridge regression refuses a negative constant
-from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge
-
 # internal: flat weights and layers are inverses of each other
 from lipverify.linear_transformer.gdplusplus.loss import layers_of
 
@@ -296,7 +293,7 @@ def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(InvalidInput, match="n = 3 < d = 5"):
         optimal_gdplusplus(Regression(5, 3, UniformNoise(1.0)), 1)
     with pytest.raises(InvalidInput, match=r"penalty = -1\.0"):
-        ConstantRidge(-1.0)
+        constant_ridge_loss(TABLE, -1.0)
 
 
 def test_layers_and_flat_weights_are_inverse() -> None:

@@ -32,11 +32,11 @@ from lipverify.linear_transformer.gdplusplus import (
 # internal: one descent and its derivatives, out of a search's many
 from lipverify.linear_transformer.gdplusplus.descents import descended, deviations_of, raced
 
+# internal: the starts of a search, and the global method's coordinates
+from lipverify.linear_transformer.gdplusplus.exploring import deepened, folded, moved, places_of, ranges, weights_at
+
 # internal: the degree of the polynomials of a number of layers
 from lipverify.linear_transformer.gdplusplus.floor import degree
-
-# internal: the starts of a search, and the global method's coordinates
-from lipverify.linear_transformer.gdplusplus.folds import deepened, folded, moved, places_of, ranges, weights_at
 
 # internal: the file of known optima is written again
 from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path, write_known

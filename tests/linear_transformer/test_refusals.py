@@ -19,7 +19,7 @@ NAN, INF = float("nan"), float("inf")
 STEP = lt.GDPlusPlus(0.0, -0.01)
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "AdaRR": (lambda: lt.AdaRR(0), "degrees = 0"),
+    "AdaRR": (lambda: lt.AdaRR()(lt.draw_contexts(FEW, 8, 0, "a")), "n = 4 <= d = 5"),
     "Bayes": (lambda: lt.Bayes(NOISE, nodes=0), "nodes = 0"),
     "CategoricalNoise": (lambda: lt.CategoricalNoise((NAN,)), "levels = nan"),
     "ConstRR": (lambda: lt.ConstRR(-1), "penalty = -1"),
@@ -64,7 +64,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "tuned_ridge": (lambda: lt.tuned_ridge(lt.evaluation(lt.draw_contexts(FEW, 8, 0, "a"))), "n = 4 <= d = 5"),
 }
 MORE: list[tuple[Any, str]] = [
-    (lambda: lt.AdaRR("x"), "degrees = 'x'"),  # type: ignore[arg-type]
     (lambda: lt.readout(np.ones((2, 3)), [STEP]), r"gram has shape \(2, 3\)"),
     (lambda: lt.step_risk(None, np.eye(3)), "prompts = None"),  # type: ignore[arg-type]
     (lambda: lt.sampled_risk(None, [STEP], 10, 0), "prompts = None"),  # type: ignore[arg-type]

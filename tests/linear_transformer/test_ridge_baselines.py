@@ -40,7 +40,7 @@ from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLa
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
 
 # internal: the residual in the eigenbasis compared with the plain one, and the basis with the matrices
-from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, eigenbasis
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
@@ -105,7 +105,7 @@ def test_the_estimate_is_that_of_least_squares_on_the_tokens(d: int, more: int, 
     basis = eigenbasis(contexts)
     ridge = ConstRR(float(basis.residual[0]) / more)(contexts)
     np.testing.assert_allclose(AdaRR()(contexts), ridge, rtol=0, atol=16 * EPS * np.abs(ridge).max())
-    wrong = AdaRR(degrees=d + more)(contexts)
+    wrong = ConstRR(float(basis.residual[0]) / (d + more))(contexts)
     assert np.linalg.norm(wrong) > np.linalg.norm(ridge) * (1 + 4 * EPS)  # it shrinks less
 
 
@@ -150,7 +150,8 @@ def test_tuned_constants() -> None:
     for share in (0.9, 1.1):
         beyond = fresh.difference(ConstRR(share * constant.penalty), constant)
         assert beyond.value >= -4 * beyond.standard_error
-    for better, worse in ((ridge, AdaRR()), (AdaRR(), constant), (AdaRR(), AdaRR(degrees=20))):
+    biased = fresh.basis.ridge_regression(fresh.basis.residual / regression.n)
+    for better, worse in ((ridge, AdaRR()), (AdaRR(), constant), (AdaRR(), lambda contexts: biased)):
         gain = fresh.difference(better, worse)
         assert gain.trusted
         assert gain.value < -4 * gain.standard_error, (better, worse)
@@ -297,6 +298,13 @@ def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
     assert np.max(np.abs(found - wanted)) <= error
 
 
+class MoreDegrees(Bayes):
+    """The likelihood of three tokens more than there are."""
+
+    def _log_likelihood(self, basis: Eigenbasis, sigma: Floats) -> Floats:
+        return super()._log_likelihood(basis, sigma) - 3 * np.log(sigma)
+
+
 @pytest.mark.parametrize(
     "regression",
     [
@@ -313,7 +321,7 @@ def test_the_floor_by_two_means(regression: Regression) -> None:
     gap = Bayes(regression.noise).gap(held_out)
     assert abs(gap.difference.value) <= 4 * gap.difference.standard_error
     assert gap.rule_error <= 1e-3 * gap.averaged.standard_error
-    wrong = Bayes(regression.noise, excess_degrees=3).gap(held_out)
+    wrong = MoreDegrees(regression.noise).gap(held_out)
     assert abs(wrong.difference.value) > 4 * wrong.difference.standard_error
     others: list[Any] = [best_constant(regression)] + ([AdaRR()] if regression.n > regression.d else [])
     for other in others:

@@ -79,7 +79,7 @@ def test_one_layer_reaches_the_exact_optimum_of_gdplusplus() -> None:
     sample_error = found.loss.standard_error
     assert sample_error < exact.loss.value / 10
     assert abs(found.loss.value - exact.loss.value) <= ERRORS * sample_error
-    assert abs(family.four(found.array)[0, 2] / exact.layers[0][1] - 1) < 0.05
+    assert abs(family.numbers(found.array)[0, 2] / exact.layers[0][1] - 1) < 0.05
 
 
 def test_never_worse_than_its_starts() -> None:
@@ -175,9 +175,9 @@ def test_a_diagonal_model_written_out_is_the_same(layers: int, seed: int) -> Non
 def test_four_numbers_of_rank_one_are_one_head() -> None:
     diag = Diag(SMALL)
     weights = np.random.default_rng(0).normal(size=(3, 4))
-    four = diag.four(weights)
+    four = diag.numbers(weights)
     back = diag.of_four(four)
-    assert np.abs(diag.four(back) - four).max() <= 100 * EPS * np.abs(four).max()
+    assert np.abs(diag.numbers(back) - four).max() <= 100 * EPS * np.abs(four).max()
     assert np.abs(np.linalg.norm(back[:, :2], axis=1) - np.linalg.norm(back[:, 2:], axis=1)).max() <= 100 * EPS * 3
 
 

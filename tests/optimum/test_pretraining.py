@@ -22,7 +22,7 @@ from lipverify.laws import Affine, Law, LowRank, ReLU, Zonal
 # internal: losses at the addresses of a training are computed again
 # internal: losses at the addresses of a training are computed again
 from lipverify.optimum.matrix.sampled import draw_loss
-from lipverify.optimum.pretraining import Settings, pretrain_together
+from lipverify.optimum.pretraining import pretrain_together
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
@@ -150,9 +150,9 @@ def test_it_is_a_function_of_its_address() -> None:
 def test_simultaneous_trainings_equal_single_ones(batch: int) -> None:
     """Also where a batch is evaluated a part at a time; the control is the other stream."""
     how: dict[str, Any] = {"steps": 3, "batch": batch, "held_out": 64, "every": 1}
-    options, settings = {**how, "seed": 5}, Settings(rule=Adam(0.05), **how)
+    options = {**how, "seed": 5}
     start = np.array([[0.5, 0.1], [-0.2, 0.3]])
-    together = pretrain_together(SMALL, settings, ["a", "b"], [None, start], seed=5)
+    together = pretrain_together(SMALL, Adam(0.05), ["a", "b"], [None, start], **options)
     alone = [pretrain(SMALL, stream="a", **options), pretrain(SMALL, stream="b", start=start, **options)]
     for one, other in zip(together, alone, strict=True):
         assert (one.stream, one.steps.tolist()) == (other.stream, other.steps.tolist())

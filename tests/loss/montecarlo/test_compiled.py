@@ -712,11 +712,12 @@ def test_the_kernels_give_the_samples_of_reduced_sampling(law: Law) -> None:
     """The complete path, from a problem to samples in the order of its w, one chunk after the other."""
     w = np.array([3.0, 0.0, 0.5, 2.0, 1.0, 5.0, 4.0])
     problem, grid = Problem(d=4, n=9, law=law), grid_of(w)
-    plain = Reduced(problem, grid, 3, "fused").chunk(0)
+    plain = Reduced(problem, grid, seed=3, stream="fused").chunk(0)
     with emulated_gpu() as cupy:
-        fused = Fused(problem, grid, 3, "fused", Backend(xp=cupy, compiled=launch.samples, tokens=20 * 9))
+        backend = Backend(xp=cupy, compiled=launch.samples, tokens=20 * 9)
+        fused = Fused(problem, grid, seed=3, stream="fused", backend=backend)
         chunks = np.concatenate([fused.chunk(0).get(), fused.chunk(1).get()])
-    assert is_compiled(problem)
+    assert is_compiled(problem.law)
     # 2^9 units: w (t - 1) of the largest window, doubled on eight rungs at most
     np.testing.assert_allclose(chunks, plain[:40], rtol=2**9 * EPS, atol=2**9 * EPS)
 

@@ -422,7 +422,7 @@ def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough()
 def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
     """Together they vary about as little as four independent contexts, or less: they are not copies."""
     problem, w = Problem(d=4, n=30, law=ReLU()), np.array([4.0])
-    drawn = Reduced(problem, grid_of(w), 0, "bundle")
+    drawn = Reduced(problem, grid_of(w), stream="bundle")
     x = np.concatenate([drawn.chunk(k) for k in range(12)])
     full = Full(problem, w, stream="bundle")
     y = np.concatenate([full.chunk(k) for k in range(8)])

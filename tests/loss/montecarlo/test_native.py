@@ -96,7 +96,7 @@ def test_samples_are_those_of_reduced_sampling(law: Law, d: int, n: int) -> None
     ladders = [(0.0, 1), (1e-3, 8), (0.7, 8), (3e3, 5), (1e6, 1)]
     name = "affine" if law.name == "linear" else law.name
     asked = Question(name, 2.5, d, n, ladders, key_of_cell(3, "native"), first=0, bundles=20)
-    plain = Reduced(Problem(d=d, n=n, law=law), grid_of(asked.windows), 3, "native").chunk(0)[:20]
+    plain = Reduced(Problem(d=d, n=n, law=law), grid_of(asked.windows), seed=3, stream="native").chunk(0)[:20]
     computed = np.concatenate(native.samples(law.name, 2.5, d, n, ladders, asked.key, 0, 20), axis=1)
     assert np.all(np.abs(computed - plain) <= 2 * np.concatenate(plain_samples(asked)[2:], axis=1))
 
