@@ -473,7 +473,7 @@ def test_a_steep_place_near_a_kink_is_resolved(d: int, steep: Callable[[Any], An
 def test_rules_that_do_not_converge_state_the_possible_error(frequency: float, n: float) -> None:
     """With few points no rule resolves a fast wave: their last difference was once a third of the true error."""
     averages = kinked_averages(2, lambda z: np.sin(frequency * z), (0.0,))
-    value, error = averaged_terms(((1.0, averages),), 2, n, np.array([1e-9]))
+    value, error = averaged_terms((averages,), 2, n, np.array([1e-9]))
     # at w = 0 it is (1 + 1/n) Var sin(k z), and w moves it by less than 1e-8 of that
     truth = (1 + 1 / n) * (1 - j0(2 * frequency)) / 2
     assert abs(value.bias[0] - truth) <= error.bias[0] + 1e-8 * truth
