@@ -8,9 +8,8 @@ methods, with different assumptions about the corrections, give candidates:
     epsilon   Wynn's epsilon algorithm: any sum of powers of s, without fitting
     rho       Wynn's rho algorithm in log s: corrections that are powers of 1 / log s
 
-One candidate may be sharp by coincidence, so several of the sharpest are used: their median is the value, and the error
-covers them all and the noise of the last values. If a(s) still drifts like a power of log s at the end of the ladder,
-the error also covers the remaining drift (`drift_left`).
+One candidate may be sharp by coincidence, so the value is the median of several of the sharpest, and the error covers
+them all, the noise of the last values, and the remaining drift if a(s) drifts like a power of log s (`drift_left`).
 """
 
 from __future__ import annotations
@@ -51,22 +50,17 @@ LOGARITHMIC = 3.5
 TURNS = 3
 """A sequence with more turning points is not a sum of a few slow terms: it oscillates."""
 SLOW = 6.0
-"""A drift that decays like a lower power of 1 / log s counts fully in the error, a faster one with the factor (SLOW /
-rate)^2. At s = 1e30 the power s^-0.1 decays like (1 / log s)^7."""
+"""A drift that decays like a lower power of 1 / log s counts fully in the error, one of rate r with (SLOW / r)^2."""
 STEADY = 0.05
 """A drift whose rate in s agrees within this share in two quarters is a power of s; this share of it is counted."""
 MARGIN = 1.7
 """Safety factor on the remaining drift: its rate is measured where the drift was larger, and may still decrease."""
-
-
 CROSSING = 1.25
 """Safety factor on the sum of the errors after a crossing: the worst of 8000 sums of two powers needed 0.97."""
 LOUDER = 5e-3
 """Noise of values from which on one fit of all values may replace their local exponents (`fitted`)."""
 LOUD = 1e-6
-"""Noise of local exponents above which it may hide the cancellation of a power with a power of a logarithm: 8 of 648
-such sums were outside the error with values accurate to 1e-5 or 1e-4, and none with more accurate values
-(tests/slow/test_growth.py)."""
+"""Noise of local exponents above which a power and one of a logarithm may cancel unseen (tests/slow/test_growth.py)."""
 HIDDEN = 2.5
 """Safety factor on the square root of a hidden drift: 1 suffices if all factors are positive (`limit_of_slopes`)."""
 LAST = 3
@@ -112,8 +106,8 @@ class Limit:
 def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
     """The limit of the sequence a(s) as s -> infinity, if the corrections are powers of s or of log s.
 
-    The error covers the remaining drift, if it continues as at the end of the ladder. It is infinite for a sequence
-    that moves more in its later half: between two powers such a sequence looks converged to every family.
+    The error is infinite for a sequence that moves more in its later half: between two powers such a sequence looks
+    converged to every family.
     """
     limit, drift = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
     return Limit(limit.value, CROSSING * (limit.error + drift) if _crosses(a, noise) else max(limit.error, drift))
@@ -262,12 +256,9 @@ class _Drift(NamedTuple):
     """Drift of the local exponents that the end of a ladder may still hide."""
 
     hidden: float
-    whole: float
-    """The same, if all of the drift in the later half were hidden."""
-    peaked: bool
-    """True if the drift was largest inside the ladder."""
-    adds: bool
-    """True if the drift changes sign in the later half, decays faster and faster, or is hidden by noise."""
+    whole: float  # the same, if all of the drift in the later half were hidden
+    peaked: bool  # the drift was largest inside the ladder
+    adds: bool  # the drift changes sign in the later half, decays faster and faster, or is hidden by noise
 
 
 def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
@@ -310,8 +301,7 @@ def _families(s: Floats, a: Floats, noise: Floats) -> Limit:
 def _crosses(a: Floats, noise: Floats) -> bool:
     """True if another term dominated the beginning of the ladder: the largest step lies inside it, beyond the noise.
 
-    The spread of the families and the remaining drift are two bounds on the same error. After a crossing few points are
-    left for either, and in one of 400 tests each was too small by a third. The error is then their sum plus a quarter.
+    Then few points are left for the spread of the families and for the drift: in one of 400 tests both were too small.
     """
     steps, slack = np.abs(np.diff(a)), noise[1:] + noise[:-1]
     return bool(np.max((steps - slack)[2:], initial=0.0) > np.max((steps + slack)[:2], initial=0.0))
@@ -371,11 +361,7 @@ def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
 
 
 def limit_beside_logarithms(log_s: Floats, a: Floats, noise: Floats) -> Limit:
-    """The limit if the corrections are powers of log s, compared with which powers of s vanish quickly.
-
-    The other families are not used: powers of s and the epsilon algorithm do not see such a correction, and the rho
-    algorithm amplifies noise.
-    """
+    """The limit if the corrections are powers of log s, which the other families do not see; rho amplifies noise."""
     return _heard(_power_laws(log_s, a, noise), LOGARITHMIC_WITNESSES, a, noise)
 
 
@@ -420,14 +406,10 @@ def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
 class _Designs(NamedTuple):
     """Powers s^{-j delta} over the noise, by start and delta, lower degrees first: one basis serves all degrees."""
 
-    used: NDArray[np.bool_]
-    """The points from each start on, (start, point); the others are zero in the basis."""
-    basis: Floats
-    """Orthonormal columns with the same spans, (degree, start, delta, point)."""
-    first: Floats
-    """Contribution of each column to the coefficient of the power 0, (degree, start, delta)."""
-    full: NDArray[np.bool_]
-    """True if the columns up to this degree are independent and there are enough points, (degree, start, delta)."""
+    used: NDArray[np.bool_]  # the points from each start on, (start, point); the others are zero in the basis
+    basis: Floats  # orthonormal columns with the same spans, (degree, start, delta, point)
+    first: Floats  # contribution of each column to the coefficient of the power 0, (degree, start, delta)
+    full: NDArray[np.bool_]  # columns up to this degree are independent and points are enough, (degree, start, delta)
 
 
 def _designs(s: bytes, noise: bytes) -> _Designs:

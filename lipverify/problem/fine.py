@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -40,6 +41,32 @@ def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.
         return traced(function, low, high)
     except Exception:
         return None
+
+
+NEARBY = np.append(0.0, 2.0 ** np.arange(-53, 2))
+"""Distances 1 - t at which the rounding of a covariance is bounded."""
+STEPS = np.outer([1, 1001], np.arange(9))
+"""Steps between doubles whose fourth differences show a function's rounding: that of neighbours may be the same."""
+
+
+@lru_cache(maxsize=64)
+def cancelled(K: Callable[[Any], Any]) -> Floats:
+    """Bounds on the rounding errors of K at 1 - `NEARBY`, beyond that of a function without cancellation.
+
+    They come from the roundings of all steps if K is a formula, and from values at neighbouring doubles.
+
+    >>> float(cancelled(np.exp).max()), bool(cancelled(lambda t: 1 / (1 - 1.998 * t + 0.998001))[0] > 1e-5)
+    (0.0, True)
+    """
+    from lipverify.problem.tracing import rounding
+
+    t = 1 - NEARBY
+    around = np.maximum(t[:, None, None] - np.spacing(t[:, None, None]) * STEPS, -1.0)
+    values = np.asarray(K(around.ravel()), dtype=float).reshape(around.shape)
+    error = 2 * np.max(np.abs(np.diff(values, 4)), axis=(1, 2))
+    with suppress(Exception):
+        error = np.maximum(error, rounding(K, t))
+    return np.where(error > ROUNDING * np.max(np.abs(values)), error, 0.0)
 
 
 def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
@@ -108,17 +135,23 @@ def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     return float(points[np.argmax(np.where(candidates, middle, -1.0))]) if candidates.any() else None
 
 
-def unseen(d: int, h: Callable[[Floats], Floats], variance: float) -> float:
+class UnseenError(OutOfReach):
+    """A rule misses features of a function."""
+
+
+def unseen(d: int, h: Callable[[Floats], Floats], variance: float, kinks: tuple[float, ...] = ()) -> float:
     """The relative error of `variance`, Var h(<q, x>) by another rule; 0 if small, out of reach above a tenth."""
     x, gauss = np.polynomial.legendre.leggauss(PANEL)
-    angle = np.pi * (np.arange(PANELS)[:, None] + (1 + x) / 2).ravel() / PANELS
-    weight = np.tile(gauss, PANELS) * np.sin(angle) ** (d - 2)
+    edges = np.sort(np.concatenate([np.linspace(0, np.pi, PANELS + 1), np.arccos(kinks)]))
+    width = np.diff(edges)[:, None]
+    angle = (edges[:-1, None] + width * (1 + x) / 2).ravel()
+    weight = (width * gauss).ravel() * np.sin(angle) ** (d - 2)
     values = h(np.cos(angle))
     fine = float(np.average((values - np.average(values, weights=weight)) ** 2, weights=weight))
     rounding = (ROUNDING * float(np.max(np.abs(values)))) ** 2
     share = abs(variance - fine) / fine if fine > rounding else 0.0
     if share > 0.1:  # the rule missed a feature
-        raise OutOfReach(
+        raise UnseenError(
             f"the link varies by {fine:.2g} on average, and by {variance:.2g} at the nodes: it has features too narrow "
             "for them; declare kinks and jumps, or use method='montecarlo'."
         )

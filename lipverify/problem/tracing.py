@@ -2,14 +2,15 @@ r"""The halving of a domain until a user's formula, evaluated with balls, is ana
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from flint import acb, arb, ctx
 
-from lipverify.foundation.arrays import EPS
-from lipverify.problem.balls import Ball, UndecidedError, decided
+from lipverify.foundation.arrays import EPS, Floats
+from lipverify.problem.balls import OPERATIONS, Ball, UndecidedError, decided
 from lipverify.problem.features import ROOT, SMALLEST, Features
 from lipverify.problem.formula import MISREAD, OFFSET, SAMPLES, Symbol, formula_of
 
@@ -20,6 +21,15 @@ GROWN = 1e3
 """Largest variation of a function on the disk, in units of its variation over the whole interval."""
 WIDER = 1e-8
 """Share of its width by which an interval overlaps the next; the radii of balls are rounded up by less."""
+ROUNDED = 4.0
+"""Factor on the radius of a ball of 53 bits: NumPy's functions are a few times less accurate than Arb's."""
+NO_DOUBLE, FOR_ROUNDING, FREE = 1e-9, 4e-17, 1e-18
+"""In half an interval at an end of the domain that is narrower than the first, no double is that near to the end. The
+others are the share of the half, and the length, that a ball leaves free at the end so that rounding does not reach it.
+"""
+AT_END, RISING = 1e-7, 3.0
+"""In the last 2^-51 next to an end, values may differ from that before by the first share of the function's variation,
+or by RISING times the difference within `BESIDE`, as at a root: on the circle, 1e-8 of the points are so near."""
 MOST = 20_000
 """Largest number of intervals, two or three seconds' work: a function with more features is not traced."""
 BESIDE, STEEP = 32 * SMALLEST, 1.01
@@ -32,6 +42,20 @@ def traced(function: Callable[[Any], Any], low: float, high: float) -> Features:
     # set the precision here, whatever it is elsewhere
     with ctx.workprec(64):
         return _Search(function, low, high).features()
+
+
+def rounding(function: Callable[[Any], Any], points: Floats) -> Floats:
+    """Bounds on the rounding errors of a formula's value in doubles, if its constants are rounded unless whole."""
+
+    def step(name: str, *inputs: Any) -> Ball:
+        if name == "constant" and not float(inputs[0]).is_integer():
+            return Ball(arb(inputs[0], EPS / 2 * abs(inputs[0])), None)
+        return OPERATIONS[name][0](*inputs)
+
+    with ctx.workprec(53):
+        formula = formula_of(function)
+        balls = [formula.evaluate(Ball(arb(point), None), step).interval for point in points.tolist()]
+        return ROUNDED * np.array([float(ball.rad()) if ball.is_finite() else np.nan for ball in balls])
 
 
 class _Search:
@@ -72,7 +96,7 @@ class _Search:
                 leaves += analytic
                 unresolved += halves
         places = [
-            _round_place(start, stop)
+            self._place(start, stop)
             for start, stop in joined
             if start > self.low and stop < self.high and not self._removable(leaves, start, stop)
         ]
@@ -113,12 +137,30 @@ class _Search:
             value = self._value(Ball(real, disk))
         except UndecidedError:
             return False
-        if not value.disk.is_finite():
+        if not value.disk.is_finite() or not self._same_to_the_end(start, stop, disk):
             return False
         varies = float((value.disk - value.disk.mid()).abs_upper())
         if varies > GROWN * self.size:
             self.size = max(self.size, self._distance(middle))
         return varies <= GROWN * self.size
+
+    def _same_to_the_end(self, start: float, stop: float, disk: Any) -> bool:
+        """False if a comparison changes its answer between the shortened interval and the end of the domain."""
+        half = (stop - start) / 2
+        for end, inwards in ((self.low, half), (self.high, -half)):
+            if half > NO_DOUBLE and end in (start, stop):
+                free = math.copysign(max(FOR_ROUNDING * half, FREE), inwards)
+                near, far = arb(end) + free, arb(end) + 2 * WIDER * inwards
+                if not self._decided(near.union(far), disk):
+                    return False
+        return True
+
+    def _decided(self, interval: Any, disk: Any) -> bool:
+        """True if every comparison has a single answer on an interval, and the continuation is finite on a disk."""
+        try:
+            return bool(self._value(Ball(interval, disk)).disk.is_finite())
+        except UndecidedError:
+            return False
 
     def _distance(self, *points: float) -> float:
         """The largest finite distance of the function's values at some points from its first value."""
@@ -133,13 +175,18 @@ class _Search:
 
     def _tame(self, start: float, stop: float) -> bool:
         """True if a sliver's values add less than rounding to an average, or are about as large as those beside it."""
+        ends = arb(start) + FREE * (start == self.low), arb(stop) - FREE * (stop == self.high)
         try:
-            value = self._value(Ball(arb(start).union(arb(stop)), None)).interval
+            value = self._value(Ball(ends[0].union(ends[1]), None)).interval
         except UndecidedError:
             return False
         beside = self._distance(max(start - BESIDE, self.low), min(stop + BESIDE, self.high))
-        allowed = max(10 * self.mean, STEEP * beside)  # within 1e-15 of a place, the first adds less than rounding
-        return bool(value.is_finite()) and float((value - self.middle).abs_upper()) <= allowed
+        allowed, centre = max(10 * self.mean, STEEP * beside), self.middle  # the first adds less than rounding
+        if start == self.low or stop == self.high:
+            inner, further = (stop, stop + BESIDE) if start == self.low else (start, start - BESIDE)
+            centre, before = np.asarray(self.function(np.array([inner, further])), dtype=float).tolist()
+            allowed = min(allowed, max(AT_END * self.size, RISING * abs(centre - before)))
+        return bool(value.is_finite()) and float((value - centre).abs_upper()) <= allowed
 
     def _removable(self, leaves: list[tuple[float, float]], start: float, stop: float) -> bool:
         """True if the formula on the left of a place continues on its right."""
@@ -159,6 +206,24 @@ class _Search:
                 return False
         return True
 
+    def _place(self, start: float, stop: float) -> float:
+        """The place between two ends: where a comparison changes, to rounding, or a number with few digits close by."""
+        low, high, apart = arb(start), arb(stop), SMALLEST
+        with ctx.workprec(128):
+            for _ in range(24):  # near 1 its neighbours are doubles 2^-53 apart
+                middle = (low + high) / 2
+                sides = (low, middle), (middle, high)
+                decided = [self._decided(one.union(other), acb(one.union(other))) for one, other in sides]
+                if sum(decided) != 1:
+                    break
+                low, high = sides[decided.index(False)]
+            else:
+                apart = 0.0
+            middle = float((low + high) / 2)
+            nice = round(middle, 10)
+            close = self.low < nice < self.high and low - apart <= nice <= high + apart
+            return (nice if close else middle) + 0.0
+
     def _require_same(self) -> None:
         """Refuse a function whose values on arrays differ from those on balls."""
         points = np.linspace(self.low, self.high, SAMPLES)[:-1] + OFFSET * (self.high - self.low) / 2
@@ -168,10 +233,3 @@ class _Search:
             interval = self._value(Ball(arb(point, 4e-16 * (1 + abs(point))), None)).interval
             if interval.is_finite() and not (interval + arb(0, allowed)).contains(arb(value)):
                 raise ValueError("not the same function")
-
-
-def _round_place(start: float, stop: float) -> float:
-    """The place between two ends: a number with few digits if one lies close enough."""
-    middle = (start + stop) / 2
-    nice = round(middle, 10)
-    return (nice if start - SMALLEST <= nice <= stop + SMALLEST else middle) + 0.0

@@ -61,7 +61,15 @@ def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: f
         assert np.abs(hessian[k] - column).max() < 1e-5 * (np.abs(column).max() + size)
 
 
-@pytest.mark.parametrize(("noise", "count"), [("uniform-0", 3), ("uniform-3", 2), ("uniform-5", 1), ("levels-1-3", 2)])
+@pytest.mark.parametrize(
+    ("noise", "count"),
+    [
+        ("uniform-0", 3),
+        pytest.param("uniform-3", 2, marks=pytest.mark.slow),
+        ("uniform-5", 1),
+        pytest.param("levels-1-3", 2, marks=pytest.mark.slow),
+    ],
+)
 def test_a_search_finds_no_point_of_two_layers_that_is_not_listed(noise: str, count: int) -> None:
     """A solver of equations on sums in doubles, from random zeros, ends in listed points alone."""
     regression = regression_named(noise)

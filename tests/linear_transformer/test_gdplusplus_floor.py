@@ -11,7 +11,7 @@ from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, gdplusplus_floor
 
@@ -65,9 +65,7 @@ def test_moments_are_those_of_the_trace(size: tuple[int, int]) -> None:
 
 @given(size=SIZES, nodes=st.integers(1, 12))
 def test_gauss_rule_is_exact_for_twice_its_nodes(size: tuple[int, int], nodes: int) -> None:
-    """Moments up to 2 nodes are exact, the next is not; eigenvalues of a tridiagonal matrix are accurate relative to
-    its norm.
-    """
+    """Moments up to 2 nodes are exact, the next is not; eigenvalues are accurate relative to the norm of the matrix."""
     rule, exact = gauss_rule(*size, nodes), density_moments(*size, 2 * nodes + 2)
     errors = [abs(rule.mean(rule.t**k) / float(exact[k]) - 1) for k in range(1, 2 * nodes + 1)]
     allowed = 64 * nodes * EPS * (2 * nodes + 1) * rule.t[-1] / rule.t[0]
@@ -131,7 +129,7 @@ def test_the_floor_is_the_least_loss_of_a_polynomial(noise: NoiseLaw, layers: in
     assert least > higher.value + higher.error  # the test can fail: one more layer is not reached
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(size=SIZES, noise=LAWS, flat=st.integers(1, 3).flatmap(weights))
 def test_no_model_is_below_the_floor(size: tuple[int, int], noise: NoiseLaw, flat: Floats) -> None:
     regression, layers = Regression(size[1], size[0], noise), (len(flat) + 1) // 2
@@ -159,7 +157,7 @@ def test_the_loss_above_the_floor_is_a_sum_over_gauss_nodes(size: tuple[int, int
     assert abs(difference - exact) <= allowed
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(size=SIZES, noise=LAWS)
 def test_floors_fall_with_depth_to_ridge(size: tuple[int, int], noise: NoiseLaw) -> None:
     regression = Regression(size[1], size[0], noise)
@@ -194,12 +192,3 @@ def test_printed_entries_without_noise_are_below_the_floor() -> None:
 def test_second_moments_are_exact() -> None:
     assert second_moment(UniformNoise(0.5)) == fmpq(1, 12)
     assert second_moment(CategoricalNoise((1.0, 3.0, 5.0))) == fmpq(35, 3)
-
-
-def test_invalid_arguments_of_a_floor_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="layers = 8"):
-        gdplusplus_floor(Regression(2, 4, UniformNoise(0.0)), 8)
-    with pytest.raises(InvalidInput, match="n = 3 < d = 5"):
-        gdplusplus_floor(Regression(5, 3, UniformNoise(0.0)), 1)
-    with pytest.raises(InvalidInput, match="the floor is proved for"):
-        second_moment(NoiseLaw())

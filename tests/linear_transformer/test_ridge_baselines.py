@@ -173,9 +173,7 @@ def identity(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_the_adjusted_loss_is_the_difference_of_two_losses(identity: Any, estimator: Any) -> None:
-    """Paired with the paper's protocol at four standard errors; another ridge regression in the oracle's place
-    differs.
-    """
+    """Paired with the paper's protocol at four standard errors; another ridge regression as the oracle differs."""
     held_out, (n, d) = identity, (identity.contexts.n, identity.contexts.task.shape[1])
     query = protocol_queries(held_out, 1, "identity")
     pairs = sampled_mean(protocol_losses(held_out, estimator, query) - held_out.losses(estimator))
@@ -262,9 +260,7 @@ def test_any_array_library() -> None:
     ("noise", "n"), [(UniformNoise(2.0), 5), (TWO, 5), (UniformNoise(2.0), 3), (UniformNoise(2.0), 2)]
 )
 def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
-    """The Gaussian density of the labels themselves, integrated by an adaptive rule; for n = d = 2 no residual
-    remains.
-    """
+    """The Gaussian density of the labels, integrated by an adaptive rule; for n = d = 2 no residual remains."""
     x, contexts = drawn(2, n, 1.0, 7)
     random = np.random.default_rng(7)
     random.standard_normal((n, 2))
@@ -309,7 +305,7 @@ class MoreDegrees(Bayes):
     "regression",
     [
         Regression(10, 20, TWO),
-        Regression(10, 20, UniformNoise(3.0)),
+        pytest.param(Regression(10, 20, UniformNoise(3.0)), marks=pytest.mark.slow),
         Regression(4, 5, UniformNoise(2.0)),
         Regression(4, 3, TWO),
     ],
@@ -331,9 +327,7 @@ def test_the_floor_by_two_means(regression: Regression) -> None:
 
 @pytest.mark.parametrize("noise", [UniformNoise(0.0), CategoricalNoise((2.0,)), CategoricalNoise((0.0, 2.0))])
 def test_no_gap_where_sigma_is_known(noise: NoiseLaw) -> None:
-    """One level, or levels that a context distinguishes with certainty: w_Bayes is ridge regression with the true
-    variance.
-    """
+    """One level, or levels that a context tells apart: w_Bayes is ridge regression with the true variance."""
     held_out = evaluation(draw_contexts(Regression(3, 12, noise), 2048, 0, "known"))
     gap = Bayes(noise).gap(held_out)
     assert gap.sampled.value <= 1e-20
@@ -357,12 +351,6 @@ def test_the_table_has_the_header_that_the_code_expects() -> None:
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
 def test_a_law_is_found_by_its_name(noise: NoiseLaw) -> None:
     assert noise_named(noise.name) == noise
-
-
-@pytest.mark.parametrize("name", ["uniform", "uniform-1-2", "levels-", "levels-x", "normal-1", "uniform--1"])
-def test_a_name_of_no_law_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput):
-        noise_named(name)
 
 
 @pytest.mark.parametrize("size", [1e-100, 1.0, 1e80, 1e200, 1e305])

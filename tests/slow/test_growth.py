@@ -34,9 +34,7 @@ def test_the_error_covers_the_class(kind: str | int) -> None:
 
 @pytest.mark.parametrize("decades", LADDERS)
 def test_errors_of_wider_classes_may_fail_to_cover(decades: int) -> None:
-    """The limits of the class: with a share of half for the leading term, or exponents 0.01 apart, the error would not
-    cover.
-    """
+    """The limits of the class: with half for the leading term, or exponents 0.01 apart, the error does not cover."""
     outside = 0
     for seed in range(TRIED // 4):
         sum_ = drawn(seed, decades, share=0.5, apart=0.01)

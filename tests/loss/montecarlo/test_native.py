@@ -188,20 +188,6 @@ def test_no_bundles_are_no_samples() -> None:
     assert noise.shape == bias.shape == (0, 3)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"law": "cubic"}, "law = 'cubic' has no compiled code"),
-        ({"ladders": [(-1.0, 1)]}, r"w_0 = -1\.0"),
-        ({"n": 0}, "n = 0"),
-    ],
-)
-def test_a_question_without_meaning_is_refused(change: dict[str, Any], message: str) -> None:
-    asked: dict[str, Any] = {"law": "relu", "L": 1.0, "d": 3, "n": 5, "ladders": [(1.0, 1)], "key": 0}
-    with pytest.raises(InvalidInput, match=message):
-        native.samples(**{**asked, "first": 0, "bundles": 1, **change})
-
-
 # The elementary functions
 
 

@@ -1,8 +1,7 @@
-r"""Coefficients by quadrature, for a general link or covariance.
+r"""Coefficients by quadrature, for a general link or covariance, by two rules of which the second estimates the error.
 
 The rounding error of k_l is relative to the largest value of the function and grows with N_l, so in high dimensions few
-coefficients can be distinguished from zero. Two rules with different panels estimate the error of the
-quadrature, for example at an undeclared kink.
+coefficients can be distinguished from zero.
 """
 
 from __future__ import annotations
@@ -19,22 +18,13 @@ from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
 from lipverify.loss.work import spend
 from lipverify.problem.features import SEEN, SMALLEST, Features
-from lipverify.problem.fine import features, unseen
+from lipverify.problem.fine import NEARBY, cancelled, features, unseen
 from lipverify.problem.law import RidgeLaw
 
 ROUNDING = 32 * EPS
 """Rounding of an average over the sphere, relative to the largest value of the averaged function."""
-QUIET = 6
-"""A spectrum ends after this many successive coefficients below rounding; every other one may vanish by parity."""
-LEAST_DEGREES = 128
-"""Smallest number of degrees of a covariance that are computed, to detect negative coefficients."""
 INSIDE = math.nextafter(1.0, 0.0)
-"""The largest |z| at which a link is evaluated: at +-1, a set of measure zero, it may jump, as floor(z) does."""
-NODES_A_WAVE = (8, 5)
-"""Gauss nodes per wave of P_l, in the rule for the value and in the rule for its error."""
-GAUSS = (24, 17)
-"""Nodes on an interval on which a link is known to be analytic, in both rules. The first has a truncation error below
-1e-19 of the link's range (`features`), the second below 1e-12."""
+"""The largest |z| of a node: at +-1 and at a kink, sets of measure zero, a link may jump, as floor(z) does."""
 
 Coefficient = Callable[[int, Floats], tuple[float, float, bool]]
 """A function from a degree and averages (function, rule) with P_l to k_l, its error, and if it is below rounding."""
@@ -45,9 +35,10 @@ COEFFICIENT = 2.0
 def _rules(d: int, splits: tuple[float, ...], most: int, known: Features | None = None) -> tuple[Floats, Floats]:
     """Nodes 1 - t of both rules, and weights (rule, node) for averages over a coordinate times P_l, l <= most."""
     if known is not None:
-        rules = [_rule_of(d, known, splits, most / 6, order) for order in GAUSS]
+        # truncation errors below 1e-19 and 1e-12 of the link's range (`features`)
+        rules = [_rule_of(d, known, splits, most / 6, order) for order in (24, 17)]
     else:
-        rules = [_rule(d, splits, most * waves / 48, waves / 8) for waves in NODES_A_WAVE]
+        rules = [_rule(d, splits, most * nodes / 48, nodes / 8) for nodes in (8, 5)]  # per wave of P_l
     angles, weights = zip(*rules, strict=True)
     zeros_first, zeros_second = (np.zeros_like(weight) for weight in weights)
     weight = np.stack([np.concatenate([weights[0], zeros_second]), np.concatenate([zeros_first, weights[1]])])
@@ -86,15 +77,12 @@ def _rule_of(d: int, known: Features, splits: tuple[float, ...], waves: float, o
 
 
 def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) -> Spectrum:
-    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most, by rules made for the features of the link if `known`.
-
-    Raises
-    ------
-    OutOfReach
-        If a link has features that the rules do not resolve.
-    """
+    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most, by rules made for the features of the link if `known`."""
     near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most, known)
-    inside = np.clip(1 - near, -INSIDE, INSIDE)
+    # rounding carries no node across a kink
+    ends = np.array([-1.0, *law.kink_points, 1.0])
+    piece = len(ends) - 2 - np.searchsorted(1 - ends[-2:0:-1], near)
+    inside = np.clip(1 - near, np.nextafter(ends, 2)[piece], np.nextafter(ends, -2)[piece + 1])
     values = np.stack([np.asarray(h, dtype=float) for h in law.links(inside, np)])
     centred = values - (values @ weight[0])[:, None]
 
@@ -103,8 +91,9 @@ def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) ->
 
     link_variances = centred**2 @ weight[0]
     missed = 0.0
-    if known is None:
-        missed = max(unseen(d, partial(at, i=i), float(variance)) for i, variance in enumerate(link_variances))
+    if known is None or known.narrowest(law.kink_points)[0] >= SEEN:
+        split = tuple({*law.kink_points, *(() if known is None else known.places)})
+        missed = max(unseen(d, partial(at, i=i), float(variance), split) for i, variance in enumerate(link_variances))
     variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
     # subtracting the mean leaves a rounding error of eps times the size of the values, not their spread
     noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
@@ -147,13 +136,18 @@ def _left_out(law: RidgeLaw, d: int, known: Features) -> float:
     return total
 
 
-def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
-    """k_l = N_l E[K(z) P_l(z)] for l <= most, and for some more, which may reveal that K is not a covariance."""
-    most = max(most, LEAST_DEGREES)
+def of_covariance(K: Callable[[Floats], Floats], d: int, most: int, given: bool = False) -> Spectrum:
+    """k_l = N_l E[K(z) P_l(z)] for l <= most, and for some more, which may reveal that K is not a covariance.
+
+    A K that is `given` by a user may lose digits near t = 1.
+    """
+    most = max(most, 128)
     near, weight = _rules(d, (), most)
     values = np.asarray(K(1 - near), dtype=float)
     means = weight @ values
-    noise = ROUNDING * float(np.max(np.abs(values)))
+    lost = cancelled(K) if given else np.zeros_like(NEARBY)
+    noise = ROUNDING * float(np.max(np.abs(values))) + float(weight[0] @ np.interp(near, NEARBY, lost))
+    noise += _shaken(1 - near, values[None], weight[0]) if given else 0.0
 
     def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
         ways = dimension(d, degree)
@@ -164,7 +158,7 @@ def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
         return max(float(k), 0.0), float(error), bool(abs(k) <= error)
 
     total = float(np.asarray(K(np.ones(1)))[0]) - float(means[0])
-    slack = 4 * noise + abs(float(means[0] - means[1]))
+    slack = 4 * noise + float(lost[0]) + abs(float(means[0] - means[1]))
     spectrum = _listed(d, (near, weight, (values - means[0])[None, :]), coefficient, (total, slack), most)
     listed = float(np.sum(spectrum.k))
     if total - listed < -4 * (slack + spectrum.tail_error):
@@ -189,10 +183,7 @@ def _no_covariance(K: Callable[[Floats], Floats], evidence: str) -> InvalidInput
 def _listed(
     d: int, rule: tuple[Floats, Floats, Floats], coefficient: Coefficient, total: tuple[float, float], most: int
 ) -> Spectrum:
-    """The coefficients up to rounding, or until they would add more error than the rest of the total; then the tail.
-
-    `total` is the sum of all coefficients with l > 0, and its error.
-    """
+    """The coefficients up to rounding, or until they would add more error than the rest of the total; then the tail."""
     near, weight, centred = rule
     (rest, slack), k, errors, quiet = total, [], [], 0
     for degree, deficit in enumerate(deficits(d, near), 1):
@@ -204,6 +195,6 @@ def _listed(
         errors.append(error)
         rest, slack = rest - value, slack + error
         quiet = quiet + 1 if silent else 0
-        if degree >= most or (quiet >= QUIET and rest <= slack):
+        if degree >= most or (quiet >= 6 and rest <= slack):  # every other one may vanish by parity
             break
     return Spectrum(d, np.array(k), np.array(errors), max(rest, 0.0), slack)
