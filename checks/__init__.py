@@ -1,4 +1,4 @@
-"""The theorems, one file for each, readable next to its source; `contents.toml` gives their order.
+"""The theorems, one file for each, readable next to its source; its `HEADINGS` place it in a section of `contents.toml`.
 
 `tests/` tests the code, `checks/` tests the theorems. `softmax/` and `linear_transformers/` are the two papers. A
 theorem's file has its statement in words, the text of its source, and the claims as data. Measurements that several

@@ -9,6 +9,7 @@ from lipverify.checks.linear_transformers.descent_steps import length, length_by
 from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"lt.adaptive-step": (9, 5, "A step that shrinks with the noise")}
 STEP = ("V", "Section 5.3, the adaptive step", r"""paraphrased:
     $y_t'' = y_t + \omega_{yx} (1 + \omega_{xy} \sum_i r_i^2) (\Sigma w^*)^\top x_t$""")
 SHRINKS = ("V", "Section 5.3, the step shrinks",

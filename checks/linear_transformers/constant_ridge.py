@@ -12,6 +12,7 @@ from lipverify.checks.linear_transformers.quantities import ADJUSTED, NOISY, STA
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
+HEADINGS = {"lt.constant-ridge-bound": (11, 1, "GD++ cannot beat the best constant ridge regression")}
 TABLE_1 = ("V", "Table 1", """paraphrased: adjusted evaluation loss of trained GD++, DIAG and FULL models with 1 to 7 layers, and of
     ConstRR (ridge with one tuned constant), AdaRR, TunedRR""")
 MEASURED = {"noise": per_profile(ridge.SHOWN, NOISY)}

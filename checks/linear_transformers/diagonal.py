@@ -8,6 +8,7 @@ from lipverify.checks.linear_transformers.four_weights import SWAPPED, distance,
 from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"lt.diagonal": (9, 3, "Diagonal weights: four numbers a layer")}
 DIAGONAL = ("V", "Section 4, diagonal attention matrices", r"""paraphrased:
     $x_i' = x_i + \omega_{xx} \Sigma x_i + \omega_{xy} y_i \alpha$,
     $y_i' = y_i + \omega_{yx} \langle \alpha, x_i \rangle + \omega_{yy} \lambda y_i$; a single head gives

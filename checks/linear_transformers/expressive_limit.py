@@ -11,6 +11,7 @@ from lipverify.checks.linear_transformers.sampled_cosines import above_tenth, sa
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
+HEADINGS = {"lt.expressive-limit": (10, 1, "No depth reaches a quadratic target (Theorem 4.2)")}
 THEOREM = ("V", "Theorem 4.2", r"""paraphrased: for $x \sim N(0, \mathbf{I})$, $y = w^\top x$ and the target $y^* = x(1)^2$ the cosine
     similarity of $y^l$ and $y^*$ is $O(\sqrt{d/n})$, with high probability at most 0.1 for $n \gg d$""")
 OF_EACH = "the best $v$ for each context; root mean square over contexts"

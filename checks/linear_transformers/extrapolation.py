@@ -21,6 +21,7 @@ from lipverify.checks.linear_transformers.quantities import STANDARD, TRAININGS
 from lipverify.claims import at, bound, claim
 
 # fmt: off
+HEADINGS = {"lt.extrapolation": (11, 9, "Noise levels outside the training range")}
 FIGURES = ("V", "Section 6, figures of the loss against the noise level", """paraphrased: the diagonal parametrisation extrapolates better
     than the full one to noise levels that are not among the categorical ones of training""")
 BEYOND = ("V", "Section 6, figures of the loss against the noise level, beyond the levels", r"""paraphrased: the loss at each noise level

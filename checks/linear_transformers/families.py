@@ -20,6 +20,7 @@ from lipverify.checks.linear_transformers.quantities import NOISY, STANDARD, TRA
 from lipverify.claims import at, bound, claim
 
 # fmt: off
+HEADINGS = {"lt.families": (11, 5, "Diagonal matrices work almost as well as full ones")}
 ALMOST = ("V", "Section 6, diagonal and full matrices", "paraphrased: diagonal matrices work almost as well as full ones")
 LOW_RANK = ("V", "Rebuttal 3, attention matrices of low rank", """preliminary experiments with diagonal plus low-rank parameterizations
     yielded similar results to the full attention mechanism""")

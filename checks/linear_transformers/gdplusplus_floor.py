@@ -19,6 +19,7 @@ from lipverify.checks.linear_transformers.quantities import ADJUSTED, NOISE_LAWS
 from lipverify.claims import at, bound, claim, per_profile
 
 # fmt: off
+HEADINGS = {"lt.gd-plus-plus": (11, 2, "What GD++ can reach at most")}
 TABLE_1 = ("V", "Table 1", "paraphrased: adjusted evaluation losses of trained GD++ models with 1 to 7 layers, by law of the noise")
 SILENT, NOISELESS = "uniform-0", r"$\sigma = 0$"
 ASSUMED = (STANDARD, ADJUSTED, r"only $\omega_{xx}$, $\omega_{yx}$")

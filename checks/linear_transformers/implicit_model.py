@@ -9,6 +9,7 @@ from lipverify.checks.linear_transformers.layers_in_words import implicit_step
 from lipverify.claims import agree, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"lt.implicit-model": (9, 1, "Every layer keeps a linear model (Theorem 4.1)")}
 THEOREM = ("V", "Theorem 4.1 and Lemma 4.3", r"""paraphrased: $x_i^l = M^l x_i + u^l y_i$,
     $y_i^l = a^l y_i - \langle w^l, x_i \rangle$, $x_t^l = M^l x_t$, $y_t^l = -\langle w^l, x_t \rangle$""")
 MODEL = r"""x_i^l = M^l x_i + u^l y_i, \quad y_i^l = a^l y_i - \langle w^l, x_i \rangle, \quad x_t^l = M^l x_t, \quad

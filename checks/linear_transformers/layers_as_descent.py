@@ -12,6 +12,7 @@ from lipverify.checks.linear_transformers.quantities import TRAININGS
 from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"lt.preconditioned": (9, 7, "Each layer is preconditioned gradient descent")}
 REVIEW = ("V", "Meta-review", r"""each layer of the transformer maintains an implicit linear regression model and can be interpreted as
     conducting a preconditioned gradient descent""")
 OUTLOOK = ("V", "Rebuttal 2", r"""the algorithm discovered by the linear transformer, with its adaptive rescaling and momentum-like

@@ -11,6 +11,7 @@ from lipverify.checks.linear_transformers.table_figures import DEEP, OVER_TUNED,
 from lipverify.claims import at, bound, claim
 
 # fmt: off
+HEADINGS = {"lt.match-tuned": (11, 4, "Five layers match tuned ridge regression")}
 TUNED = ("V", "Section 6, TunedRR", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR")
 ADAPTIVE = ("V", "Section 6, AdaRR", "paraphrased: AdaRR is matched by few layers")
 AS_PRINTED = ("Table 1 as it is printed, digit by digit, without the column of no noise; DIAG and FULL", "equal digits count as a match")

@@ -9,6 +9,7 @@ from lipverify.checks.linear_transformers.descent_steps import in_fractions, in_
 from lipverify.claims import bound, claim, identity
 
 # fmt: off
+HEADINGS = {"lt.momentum": (9, 4, "Gradient descent with momentum (Lemma 4.4)")}
 LEMMA = ("V", "Lemma 4.4 and its proof in the appendix", r"""paraphrased:
     $u' = (I - \Lambda) u + \Gamma \Sigma (a w^* - w)$, $w' = (1 + s) w - \Pi \Sigma (a w^* - w) - \Phi u$, with
     $\Lambda = -\omega_{xy} a^2 \rho I - \omega_{xx} \Sigma$, $\Gamma = a \omega_{xy} (M + a u w^{*\top})$, $s = \omega_{yy} \lambda$,

@@ -14,6 +14,7 @@ from lipverify.checks.linear_transformers.quantities import TRAININGS
 from lipverify.claims import at, bound, claim
 
 # fmt: off
+HEADINGS = {"lt.near-diagonal": (11, 7, "Full matrices end near the diagonal")}
 MATRICES = ("V", "Rebuttal 3, learned attention matrices", """the learned attention matrices for the full case (see example in the PDF
     attached above) converge to the near-diagonal matrix, but with some additional structure as well""")
 NEAR = 0.1

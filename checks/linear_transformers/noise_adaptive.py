@@ -11,6 +11,7 @@ from lipverify.checks.linear_transformers.two_levels import AT, DRAWN, EACH, PAI
 from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
+HEADINGS = {"lt.noise-adaptive": (10, 3, "Two layers adapt to two noise levels (Theorem 5.2)")}
 THEOREM = ("V", "Theorem 5.2", r"""paraphrased: for two noise levels $\sigma_1, \sigma_2$ and $x \sim N(0, I/n)$, one layer with only
     $\omega_{yx}$ and one with only $\omega_{yy}$ reach ridge regression at both as $n \to \infty$""")
 MEAN = r"\mathbb{E} \langle w - w_{\mathrm{ridge}}, w^* \rangle / d"

@@ -16,6 +16,7 @@ from lipverify.checks.linear_transformers.layer_counts import ACCURACIES, BEST, 
 from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
+HEADINGS = {"lt.second-order": (10, 2, "GD++ is a second-order method (Theorem 5.1)")}
 THEOREM = ("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within
     $\epsilon \|x_t\| \|w^*\|$ of least squares after $O(\log \kappa + \log \log 1/\epsilon)$ layers, $\kappa$ the condition number""")
 

@@ -15,6 +15,7 @@ from lipverify.checks.linear_transformers.other_sizes import EVERY, LARGE, LONG,
 from lipverify.claims import claim
 
 # fmt: off
+HEADINGS = {"lt.other-sizes": (11, 6, "The table at other sizes")}
 TABLE_1 = ("V", "Table 1", """paraphrased: adjusted evaluation losses of trained GD++, DIAG and FULL models with 1 to 7 layers, for
     $D = 10$ and $N = 20$""")
 MATCH = ("V", "Section 6, TunedRR", """paraphrased: models with 5 or more layers match or exceed the performance of TunedRR; AdaRR is

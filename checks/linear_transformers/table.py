@@ -21,6 +21,7 @@ from lipverify.checks.linear_transformers.quantities import ADJUSTED, ENTRY, NOI
 from lipverify.claims import agree, at, bound, claim
 
 # fmt: off
+HEADINGS = {"lt.table-1": (11, 3, "The table of losses (Table 1)")}
 TABLE_1 = ("V", "Table 1", """paraphrased: adjusted evaluation losses of trained GD++, DIAG and FULL models with 1 to 7 layers, by law of
     the noise""")
 SETTING = (STANDARD, ADJUSTED, ENTRY)

@@ -13,6 +13,7 @@ from lipverify.checks.linear_transformers.rare_losses import BY_DECADE, EXPLODIN
 from lipverify.claims import at, bound, claim
 
 # fmt: off
+HEADINGS = {"lt.tail-safe": (11, 8, "Models that no rare context explodes")}
 SOURCE = ("V", "Section 6", "paraphrased: adjusted evaluation losses: means over 100,000 sequences")
 CHEAP = 1.2
 """The quotient of losses up to which the cost of safety counts as little."""

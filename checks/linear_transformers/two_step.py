@@ -22,6 +22,7 @@ from lipverify.checks.linear_transformers.quantities import TRAININGS
 from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"lt.two-step": (9, 6, "What one weight changes, and when")}
 REBUTTAL = ("V", "Rebuttal 3, on section 5.3", r"""Indeed, since $w_{xy}$ controls the how the current $y_t^l$ prediction affects the
     prediction of $x_t^{l+1}$ for the next layer, it doesn't change the prediction $y_t^{l+1}$. It takes at least two layers for this
     effect to reach the prediction $y_t^{l+2}$. However, it is quite challenging to empirically isolate the effect of every component,

@@ -9,6 +9,7 @@ from lipverify.checks.linear_transformers.weighted_keys import additive, mirrore
 from lipverify.claims import at, claim, identity
 
 # fmt: off
+HEADINGS = {"lt.attention-variants": (9, 2, "Decays, masks and gates")}
 REBUTTAL = ("V", "Rebuttal 1, attention variants", """we believe our Theorem 4.1/4.2 would generalize to the linear version of RetNet, but
     would not generalize to SSM and GLA (because SSM is time-varying and GLA has nonlinearities in the form of gates)""")
 SIZES = {("d", "n", "layers"): ((1, 2, 2), (2, 3, 2), (2, 4, 3))}

@@ -19,6 +19,10 @@ from lipverify.checks.softmax.quantities import (
 from lipverify.claims import bound, claim, exponent, proved_rates
 
 # fmt: off
+HEADINGS = {
+    "softmax.bias-lower": (2, 2, "The bias falls no faster than printed"),
+    "softmax.bias-upper": (2, 3, "The bias falls at least as fast as printed"),
+}
 SKETCH = ("S", "Proof Sketch, bounds of the bias",
           r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$")
 SHARP = {"relu/*": r"$B(w) = \Theta(L^2 w^{-3/2})$ for the ReLU law",
@@ -28,9 +32,7 @@ LATER = (1000, LARGEST_W, 20)
 """The corrections of the ReLU law decay like w^(-1/2) and w^(-1) and have both signs. With a start at w = 30 they
 leave an uncertainty of 0.02 to 0.05 in the exponent at d = 8 for any number of points; with a start at 1000 and 12 to
 40 points, less than 0.002."""
-KINKED = (2, 3, 4, 5, 6, 7, 8)
-"""For larger d, n <= 1e30 leaves less than three decades of w, too few for these corrections. The proofs hold there as
-well."""
+KINKED = (2, 3, 4, 5, 6, 7, 8)  # for larger d, n <= 1e30 leaves less than three decades of w; the proofs hold there too
 SHAPES = """The proved envelope of the quadratic law holds for every $L$. The cosine law changes its shape with $L$, so
     its envelope is the one at $L = 1$."""
 

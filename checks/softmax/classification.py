@@ -11,6 +11,7 @@ from lipverify.checks.softmax.slopes import squares
 from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"extension.classification": (8, 1, "Classification (a conjecture of the rebuttal)")}
 REBUTTAL = ("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss
     function, so it will again be a nearest neighbors estimate in the classification setting. Thus, we expect that the optimal attention
     weights will again scale with the label noise level and inversely with the Lipschitzness of the labels, for an analogous notion of

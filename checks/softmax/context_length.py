@@ -10,6 +10,7 @@ from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, optimum
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.context-length": (4, 8, "The error against the length of the context")}
 FIGURE = ("S", "ICL estimator intuition, figure", """Top: Varying Lipschitzness in the ground truth results in
     different optimal attention windows. Middle: Attention unit can adapt to these attention windows using softmax.
     Bottom: ICL error with varying number of context tokens.""")

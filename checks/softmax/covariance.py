@@ -11,6 +11,7 @@ from lipverify.checks.softmax.whitening import isotropic_window, optimal_matrix,
 from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.covariance-inversion": (1, 5, "Attention inverts the covariance (Lemma 1)")}
 SPACE = r"$f(x) = h(\langle q, x \rangle)$ with $q$ uniform in the space of $x$"
 MINIMISED = r"$L = 1$, minimised over all $3 \times 3$ matrices; variances of the axes in equal ratios"
 INVERTS = r"x \sim \Sigma^{1/2} \mathcal{U}^d \quad \implies \quad \mathbf{M}^* = w\, \Sigma^{-1}"

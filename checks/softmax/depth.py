@@ -8,6 +8,7 @@ from lipverify.checks.softmax.layers import contraction, odds_moved
 from lipverify.claims import bound, claim
 
 # fmt: off
+HEADINGS = {"extension.depth": (8, 2, "More layers: tokens collapse")}
 claim("extension.depth/collapse",
       bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", control="0.7*(1 - exp(-2*w))",
             method=("identity", "bounded")),

@@ -18,6 +18,7 @@ from lipverify.checks.softmax.window_moves import (
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.window-directions": (3, 7, "What widens the window and what narrows it")}
 POINTS = [(1000, 0.3), (1000, 1.0), (10**5, 1.0)]
 LOCAL: dict[str, Any] = {
     "kind": {"relu/n": "convention", "relu/*": "printed", "*": "stronger"}, "expected": "supported",

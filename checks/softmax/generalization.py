@@ -24,6 +24,7 @@ from lipverify.checks.softmax.transfer import (
 from lipverify.claims import at, bound, claim, exponent, identity, proved_rates
 
 # fmt: off
+HEADINGS = {"softmax.generalization-same": (4, 1, "Tested on tasks of the same Lipschitz constant")}
 SAME_TASKS = ("S", "Theorem 3, tested on the same $L$", THEOREM_3)
 SETTLED = (2, 3, 4, 5, 6, 7)
 """The cell in which the exponent of the loss at another L is known to two digits only: at d = 8, on L / 3, two powers

@@ -22,6 +22,7 @@ from lipverify.checks.softmax.transfer import (
 from lipverify.claims import at, bound, claim, exponent, identity, proved_rates
 
 # fmt: off
+HEADINGS = {"softmax.generalization-larger": (4, 2, "Tested on rougher tasks")}
 LARGER_TASKS = ("S", "Theorem 3, tested on $L' > L$", THEOREM_3)
 TESTED = (*ALONG, "tested on $L' = 3L$")
 

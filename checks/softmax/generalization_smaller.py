@@ -27,6 +27,7 @@ from lipverify.checks.softmax.transfer import (
 from lipverify.claims import at, bound, claim, exponent, identity, proved_rates
 
 # fmt: off
+HEADINGS = {"softmax.generalization-smaller": (4, 3, "Tested on smoother tasks")}
 SMALLER_TASKS = ("S", r"Theorem 3, tested on $L' \leq L$", THEOREM_3)
 TESTED = (*ALONG, "tested on $L' = L/3$")
 DISPLAY = r"\mathcal{L} \Big/ \frac{1}{n} \Bigl(\frac{nL^2}{\sigma^2}\Bigr)^{\frac{2}{2(d+2)}}"

@@ -14,6 +14,7 @@ from lipverify.checks.softmax.rough import best, bias, proved, sampled_bias
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.hoelder": (4, 5, "Rougher than Lipschitz: rates in the Hölder order")}
 REBUTTAL = ("R", "Global rebuttal, point 1", """We expect that our results will hold for quite general function
     classes, in particular, those that satisfy Assumption B.4. To instantiate specific bounds in the paper we work with
     specific function classes""")
@@ -25,14 +26,9 @@ RAY: dict[str, Any] = {"scale": r"\Lambda"}
 FIELDS: dict[Any, Any] = {"kind": "field", ("d", "s"): per_profile(
     ((2, 0.25), (2, 0.5)), ((2, 0.25), (2, 0.5), (2, 0.75), (3, 0.25), (3, 0.5), (5, 0.5), (5, 0.75)))}
 ROUGHEST: dict[Any, Any] = {"kind": "field", ("d", "s"): per_profile(((2, 0.25),), ((2, 0.25), (3, 0.25)))}
-RATES: dict[str, Any] = {
-    "source": REBUTTAL, "kind": "derived", "expected": "supported", "over": FIELDS, "assumes": (*LIMIT, FIELD),
-}
+RATES: dict[str, Any] = {"source": REBUTTAL, "kind": "derived", "expected": "supported", "over": FIELDS, "assumes": (*LIMIT, FIELD)}
 SAMPLED = agree(bias, at(sampled_bias, contexts=4000), "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0})
 WORST = "the worst order of a class determines the rate"
-PROVED: dict[str, Any] = {"kind": "derived", "assumes": (*MODEL, FIELD, r"""$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$
-    and $n \geq K W^{(d-1)/2}$, $W = \Lambda^{2/(d - 1 + 2s)}$, with the numbers of `lipverify prove`""")}
-"""w* lies between two multiples of a power of Lambda for every n, L and sigma in that range: the exponent is exact."""
 
 claim("softmax.hoelder/window",
       exponent(best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", equals="2/(d - 1 + 2*s)", method="exact", **RAY),
@@ -97,6 +93,9 @@ claim("softmax.hoelder/every-class/proved",
       finding=rf"""The rebuttal sets general results apart from "specific bounds" for "specific function classes", which need not carry
       over (`printed-range/proved`). Assumption B.4 is not in the sources, and not needed. $\cos(L z)$ is no such class: its $w^*$
       falls again for large $L$. {MONOTONE}""")
+PROVED: dict[str, Any] = {"kind": "derived", "assumes": (*MODEL, FIELD, r"""$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$
+    and $n \geq K W^{(d-1)/2}$, $W = \Lambda^{2/(d - 1 + 2s)}$, with the numbers of `lipverify prove`""")}
+"""w* lies between two multiples of a power of Lambda for every n, L and sigma in that range: the exponent is exact."""
 claim("softmax.hoelder/window/proved",
       bound(proved, "e", of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
       proves="softmax.hoelder/window", source=REBUTTAL, expected="supported", over=FIELDS,

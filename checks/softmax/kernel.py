@@ -9,6 +9,10 @@ from lipverify.checks.softmax.gaussian import DRAWN, SLIDES, log_ratio, sensitiv
 from lipverify.claims import at, bound, claim, identity
 
 # fmt: off
+HEADINGS = {
+    "softmax.gaussian-window": (1, 2, "Softmax attention is a Gaussian window"),
+    "softmax.sensitivity": (1, 3, "How sensitive the prediction is to the query"),
+}
 INTUITION = ("S", "ICL Estimator Intuition", r"""Attention $x_{n+1} \to x_i$: $\frac{e^{-\frac{w_{KQ}}{2} \|x_i -
     x_{n+1}\|^2}}{\sum_{j=1}^n e^{-\frac{w_{KQ}}{2} \|x_j - x_{n+1}\|^2}}$""")
 PROOF = ("S", "Proof Sketch, the noise recalled", r"""Recall $\mathcal{L}_{noise}(w_{KQ}) = \sigma^2 \sum_i

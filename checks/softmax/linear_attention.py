@@ -11,6 +11,7 @@ from lipverify.checks.softmax.quantities import DIMENSIONS
 from lipverify.claims import at, bound, claim, exponent, identity
 
 # fmt: off
+HEADINGS = {"linear-attention.floor": (6, 2, "Linear attention does not adapt")}
 SUMMARY = ("A", "In-depth insights, ICL Mechanism, unique to softmax",
     "The authors also demonstrate that this adaptive behavior is unique to softmax and cannot be replicated by linear attention units.")
 

@@ -8,6 +8,7 @@ from lipverify.checks.softmax.preconditioner import PARTS, from_preconditioner, 
 from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"linear-attention.descent": (6, 1, "One layer takes a step of preconditioned descent")}
 STEP = r"""\mathbf{M}^* = \mathbf{P} = \left(\left(1 - \tfrac{1}{n}\right) \Sigma + \tfrac{A + B}{A n} (2 \Sigma + \mathrm{tr} \Sigma \,
     \mathbf{I}) + \tfrac{d \sigma^2}{A n} \mathbf{I}\right)^{-1}"""
 KNOWN = ("S", "What is known about ICL in this setting?",

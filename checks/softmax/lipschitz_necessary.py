@@ -13,6 +13,7 @@ from lipverify.checks.softmax.quantities import MODEL
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile, proved_rates
 
 # fmt: off
+HEADINGS = {"softmax.lipschitz-necessary": (4, 7, "The same Lipschitz constant is needed")}
 SLIDE = ("S", "Empirical Generalization, necessary", """Shared Lipschitzness across (train, test) is necessary for ICL. 3 attention units,
     pretrained on Affine tasks with $L = 1$, Cosine with $L = 0.1$, Cosine with $L = 10$. Test on Cosine tasks with $L = 1$. Only
     pretraining on the same Lipschitzness generalizes""")

@@ -14,6 +14,7 @@ from lipverify.checks.softmax.lipschitz_constants import (
 from lipverify.claims import at, bound, claim, identity
 
 # fmt: off
+HEADINGS = {"softmax.lipschitz-notion": (4, 4, "Which Lipschitz constant determines the optimal w")}
 DEFINITION = ("S", "Definition (Lipschitzness)",
     r"""$Lip(f) := \inf_{L} \{L : \|f(x) - f(x')\| \leq L \|x - x'\| \ \forall x, x'\}$. For any $f \in \mathcal{F}$,
     $Lip(f) = \max(|\ell_1|, |\ell_2|)$.""")

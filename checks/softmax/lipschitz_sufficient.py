@@ -9,6 +9,7 @@ from lipverify.checks.softmax.shared_constant import PAIRS, derivation, on_waves
 from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.lipschitz-sufficient": (4, 6, "The same Lipschitz constant is enough")}
 SLIDE = ("S", "Empirical Generalization, sufficient", """Shared Lipschitzness across (train, test) is sufficient for ICL. 3 attention units,
     pretrained on Affine, ReLU, and Cosine tasks with $L = 1$. Tested on (Left) Affine, (Middle) ReLU, (Right) Cosine, with $L = 1$. All
     three attention units generalize to all test distributions since $L$ is the same""")

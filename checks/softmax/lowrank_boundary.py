@@ -11,6 +11,7 @@ from lipverify.checks.softmax.low_rank import best, searched
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
+HEADINGS = {"lowrank.boundary": (7, 2, "Where the conclusion of Theorem 4 ends")}
 THEOREM_4 = ("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any
     optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution
     $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top,

@@ -8,6 +8,7 @@ from lipverify.checks.softmax.low_rank_floor import best_loss, floor, floor_belo
 from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
+HEADINGS = {"lowrank.dimension": (7, 4, "What finding the directions saves")}
 PART_II = ("S", "Results Part II: Softmax Attn Learns Attn Window Direction", r"""Interesting case: $k \ll d$, then learning
     $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax attention should depend only on
     projections of the input onto $\mathrm{col}(\mathbf{B})$""")

@@ -9,6 +9,7 @@ from lipverify.checks.softmax.low_rank_training import assumed, closed_form, min
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
+HEADINGS = {"lowrank.nonlinear": (7, 5, "Nonlinear tasks of low rank")}
 LAST = r"""Affine: $f(\mathbf{x}) = \mathbf{w}^\top \mathbf{x} + 2$; quadratic: $f(x) = (\mathbf{w}^\top x)^2$; cosine: $f(x) = \cos(4
     w^\top x)$ [S]. The results indicate that softmax attention effectively learns the low-rank structure [$\rho(\mathbf{M}, \mathbf{B})$],
     leading to improved performance, while linear attention does not [A]."""

@@ -16,6 +16,7 @@ from lipverify.checks.softmax.quantities import (
 from lipverify.claims import at, bound, claim, exponent, proved_rates
 
 # fmt: off
+HEADINGS = {"softmax.noise-rate": (2, 1, "The noise grows with the window parameter")}
 SKETCH = ("S", "Proof Sketch, rate of the noise", r"""for the relevant range of $w_{KQ}$,
     $\mathcal{L}_{noise}(w_{KQ}) = \Theta(\sigma^2 (w_{KQ}^{d/2} + 1)/n)$""")
 # D is d or d - 1, by the reading. `truth` is the true exponent; both controls are derived from it. n grows as w^(d/2 + 1).

@@ -9,6 +9,7 @@ from lipverify.checks.softmax.figures import norms_in_training
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.norm-growth": (5, 1, "The norm of M grows faster for rougher tasks")}
 SLIDE = ("S", "Empirical Scaling of ||M|| with L",
     r"""$\|\mathbf{M}\|$ grows faster during pretraining with larger $L$, on both ReLU and Cosine tasks, with both isotropic and
     non-isotropic $x_i$""")

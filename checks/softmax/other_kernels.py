@@ -8,6 +8,10 @@ from lipverify.checks.softmax.kernels import at_rate, drawn_tail, many, normalis
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
+HEADINGS = {
+    "linear-attention.normalised": (6, 3, "Linear attention with scores divided by their sum"),
+    "softmax.other-kernels": (6, 4, "Kernels other than the exponential"),
+}
 UNIQUE = ("A", "In-depth insights, ICL Mechanism, unique to softmax",
     "this adaptive behavior is unique to softmax and cannot be replicated by linear attention units")
 SKETCH = ("S", "Proof Sketch",

@@ -7,6 +7,7 @@ from lipverify.checks.softmax.decomposition import gap, noise_share
 from lipverify.claims import bound, claim, identity
 
 # fmt: off
+HEADINGS = {"softmax.split": (1, 1, "The loss is bias plus noise")}
 SOURCE = ("S", "Decomposition",
           r"""$\mathcal{L}(\mathbf{M}) = \mathcal{L}_{bias}(\mathbf{M}) + \mathcal{L}_{noise}(\mathbf{M})$,
     $\mathcal{L}_{noise} = \mathbb{E} (\sum_i \epsilon_i a_i)^2$; $\mathcal{L}_{noise} = \sigma^2 \sum_i a_i^2$""")

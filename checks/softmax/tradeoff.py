@@ -13,6 +13,7 @@ from lipverify.checks.softmax.window_proofs import every_n
 from lipverify.claims import bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.tradeoff": (3, 8, "The tradeoff between bias and noise")}
 TABLE = ("S", "Tradeoff table", r"""paraphrased: $\mathbf{M}$ large: attention decays quickly with distance, fewer
     points that are attended to, estimator bias low, noise variance high; $\mathbf{M}$ small: slowly, more, high, low""")
 LAWS = {"affine": {"linear": "1"}, "relu": {"linear": "1/(2 - d*(gamma(d/2)/gamma((d + 1)/2))**2/pi)"}}

@@ -9,6 +9,7 @@ from lipverify.checks.softmax.trained_blocks import curvature_at_best, slope_in_
 from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.trained-form": (5, 2, "Full key and query matrices end in block form")}
 REBUTTAL = ("R", "Rebuttal 1, answer 1, on the decomposition of equation (4)", r"""Do trained models have the same decomposition for
     $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition empirically, [...] trained on ReLU functions
     of varying ambient dimensions""")

@@ -9,6 +9,7 @@ from lipverify.checks.softmax.value_matrix import best_vector, change, loss_in_v
 from lipverify.claims import bound, claim, identity
 
 # fmt: off
+HEADINGS = {"softmax.values-ignore-covariates": (1, 4, "The values ignore the covariates (Lemma B.1)")}
 LEMMA = ("R", "Rebuttal 4, Lemma B.1",
          r"""the estimator does not depend on the first $d$ rows of $\mathbf{W}_V$ [...] we prove in Lemma B.1
     that the optimal value of the first $d$ elements in the $(d+1)$-th row of $\mathbf{W}_V$ is zero""")

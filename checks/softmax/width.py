@@ -7,6 +7,7 @@ from lipverify.checks.softmax.factors import factored
 from lipverify.claims import at, bound, claim, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.width": (5, 3, "A wider inner dimension changes nothing")}
 REBUTTAL = ("R", "Global rebuttal, point 3", r"""Regarding infinite width (suggested by Reviewer hHKc), increasing the inner dimension of
     $\mathbf{M}_K^\top \mathbf{M}_Q$ will not change the optimal value of $\mathbf{M} = \mathbf{M}_K^\top \mathbf{M}_Q$, so our results will
     not change""")

@@ -13,6 +13,13 @@ from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READING
 from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile, proved_rates
 
 # fmt: off
+HEADINGS = {
+    "softmax.window-printed": (3, 1, "The optimal window, as printed"),
+    "softmax.window-derived": (3, 2, "The optimal window that the displayed bounds imply"),
+    "softmax.window-theorem": (3, 3, "The optimal window, as a theorem with constants"),
+    "softmax.window-every-n": (3, 4, "The optimal window for every number of tokens"),
+    "softmax.window-every-dimension": (3, 6, "The optimal window in every dimension at once"),
+}
 THEOREM_2 = ("S", "Theorem 2", r"""For sufficiently large $n$, the minimizer of the pretraining population loss
     induced by $D(\mathcal{F}_L^+)$ is $\mathbf{M}^* = w_{KQ} \mathbf{I}_d$ where $\Omega((nL^2/\sigma^2)^{1/d}) <
     w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$""")

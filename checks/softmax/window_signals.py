@@ -10,6 +10,7 @@ from lipverify.checks.softmax.window import THEOREM_2
 from lipverify.claims import bound, claim, per_profile
 
 # fmt: off
+HEADINGS = {"softmax.window-every-signal": (3, 5, "The optimal window for every L / sigma")}
 claim("softmax.window-every-signal/affine/least",
       bound(proofs.every_n, "c", of="any", low="2/5", control="3/4", method="certified"),
       source=THEOREM_2, kind="derived", expected="supported", over={"d": per_profile((3,), (2, 3, 5))},

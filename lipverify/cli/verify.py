@@ -69,16 +69,15 @@ def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Pat
     except KeyboardInterrupt:
         print(f"lipverify: interrupted; {_kept(finished)}.", file=sys.stderr)
         return INTERRUPTED
+    # the ledger first, because a report can be made from it later; the screen last, because its end may be closed
+    complete = _written(ledger, out, finished)
+    failures = write_reports(ledger, out, report.evidence) if complete else {}
     _print_ledger(ledger, output)
-    # the ledger first, because a report can be made from it later
-    if not _written(ledger, out, finished):
-        return BROKE
-    failures = write_reports(ledger, out, report.evidence)
     for name, why in failures.items():
         print(f"lipverify: {out / name} failed ({why}); {out / 'ledger.json'} is complete.", file=sys.stderr)
-    if report.open and "report.html" not in failures:
+    if complete and report.open and "report.html" not in failures:
         show(out / "report.html")
-    if failures:
+    if failures or not complete:
         return BROKE
     _print_ending(ledger, tuple(named / name for name in (*WRITERS, "ledger.json")), output)
     return exit_code(ledger, output.strict)
@@ -144,6 +143,8 @@ def _kept(finished: Finished) -> str:
     """Say where an interrupted run leaves its measurements."""
     if finished.problem:
         return f"finished measurements could not be kept ({finished.problem})"
+    if not finished.path.exists():
+        return f"finished measurements are lost: {finished.path} was deleted during the run"
     return f"finished measurements are in {finished.path}: continue by the same command with --resume"
 
 

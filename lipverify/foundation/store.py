@@ -165,6 +165,8 @@ class Rows:
         try:
             self._rows = sqlite3.connect(path, isolation_level=None)
             weakref.finalize(self, self._rows.close)  # from 3.13 on, Python warns of a connection that nobody closed
+            # without shared memory, which ends a process whose file another one cuts (SIGBUS); the folder is locked
+            self._rows.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._rows.execute("PRAGMA journal_mode=WAL")
             self._rows.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing; a power cut loses the last rows
             self._rows.execute(
@@ -173,7 +175,9 @@ class Rows:
             self._rows.execute("SELECT address, made_by, result FROM finished LIMIT 1")
         except sqlite3.Error as error:
             refusal = f"does not hold {what} ({error}); remove it"
-            if not there:
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                refusal = f"is open in another program ({error}); close it there"
+            elif not there:
                 refusal = f"cannot be written ({error}: is the disk full?); make room"
                 self._unlink()
             raise InvalidInput(f"{str(path)!r} {refusal}, or choose another --out.") from None

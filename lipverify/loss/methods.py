@@ -35,6 +35,7 @@ from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
 from lipverify.problem.law import Law, Sum, by_law
 from lipverify.problem.laws import Affine, Linear
+from lipverify.problem.own import refusing
 from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.whitening import isotropic_form
 
@@ -445,7 +446,8 @@ def loss_terms(problem: Problem, w: Reals, method: str | LossMethod = "exact", *
     values = numbers("w", w, "w", least=0)
     require_problem(problem)
     served = method if isinstance(method, LossMethod) else method_named(method)
-    return served.prepare(served, problem, values, options)
+    with refusing(problem.law):
+        return served.prepare(served, problem, values, options)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,8 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
     """
 
     name: ClassVar[str] = "covariates"
+    elliptic: ClassVar[bool] = False
+    """True if x = A u where every rotation of u is drawn like u; `stretch` is A."""
 
     def points(self, normals: Array, xp: Any) -> Array:
         """Covariates made of standard normals, (..., d) -> (..., d)."""
@@ -63,6 +65,7 @@ class Sphere(Covariates, frozen=True, tag="sphere"):
     """
 
     name: ClassVar[str] = "sphere"
+    elliptic: ClassVar[bool] = True
 
     def points(self, normals: Array, xp: Any) -> Array:
         """Normals z over |z|."""
@@ -86,11 +89,15 @@ class Elliptical(Covariates, frozen=True):
     """x = Sigma^{1/2} u, where every rotation of u is drawn like u; Sigma is positive definite, or its diagonal."""
 
     Sigma: Matrix | Sequence[float]
+    elliptic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         given = self.Sigma
-        flat = np.ndim(given) == 1 and len(given) > 0
-        matrix = np.array(rows("Sigma", np.diag(np.asarray(given, dtype=float)) if flat else given))
+        try:
+            matrix = np.array(rows("Sigma", [given]))[0]
+            matrix = np.diag(matrix)
+        except InvalidInput:
+            matrix = np.array(rows("Sigma", given))
         symmetric = matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T)
         if not symmetric or not np.linalg.eigvalsh(matrix)[0] > 0:
             raise InvalidInput(

@@ -22,7 +22,7 @@ def rows(name: str, value: Any) -> Rows:
     ((1.0, 2.0),)
     """
     try:
-        matrix = np.asarray(value, dtype=np.float64)
+        matrix = np.asarray(value).astype(np.float64, casting="safe" if np.iscomplexobj(value) else "unsafe")
     except (TypeError, ValueError, OverflowError):
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.size == 0 or not np.all(np.isfinite(matrix)):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Array
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number
@@ -25,6 +25,10 @@ NUGGET = 0.2
 the continuous r^{1/10} rises by 0.06 of it."""
 NEARBY, JUMP, TINY = 1e-12, 1e-6, 1e-300
 """A link jumps where it changes by more than the share JUMP of its range within NEARBY on both sides of a point."""
+
+ROLES = {"link": (-1.0, 1.0), "K": (-1.0, 1.0), "variogram": (0.0, 2.0)}
+"""The fields of laws that are functions, with their domains."""
+MANY = 2**17 + 1  # points of a second test: more than any route evaluates at once
 
 ROUNDED = 1 + 1e-12
 """Bound on |<q, x>| for unit vectors, up to rounding; covariates beyond the sphere give a larger z, which is kept."""
@@ -102,7 +106,10 @@ class Ridge(RidgeLaw, frozen=True):
 
     def _values(self, radius: float = 1.0) -> Array:
         near_jumps = [jump + sign * NEARBY for jump in self.jumps for sign in (-1, 1) if abs(jump) < 1]
-        return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, near_jumps])))
+        values = self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, near_jumps]))
+        if not np.all(np.isfinite(values)):
+            _probe(self.link, "link", (-radius, radius), 4097)
+        return np.asarray(values)
 
 
 @by_law
@@ -141,7 +148,31 @@ def _places(name: str, given: Any) -> tuple[float, ...]:
     return values
 
 
-def _probe(function: Any, role: str, domain: tuple[float, float] = (-1.0, 1.0)) -> None:
+@contextmanager
+def refusing(law: Law) -> Iterator[None]:
+    """Turn two failures of the block into refusals: too large an array, and a function of the law that fails on one."""
+    try:
+        yield
+    except (InvalidInput, OutOfReach):
+        raise
+    except MemoryError as error:
+        raise OutOfReach(f"{error}; make d, n or the number of contexts smaller.") from None
+    except Exception:
+        _probe_all(law, MANY)
+        raise
+
+
+def _probe_all(law: Any, count: int) -> None:
+    """Test each function of a law, and of the laws that it is made of, at that many points."""
+    for name in getattr(law, "__struct_fields__", ()):
+        value = getattr(law, name)
+        for part in value if isinstance(value, tuple) else (value,):
+            _probe_all(part, count)
+        if name in ROLES and value is not None:
+            _probe(value, name, ROLES[name], count)
+
+
+def _probe(function: Any, role: str, domain: tuple[float, float] = (-1.0, 1.0), count: int = 33) -> None:
     """Refuse a function that does not map an array in its domain to an array of finite numbers of the same shape."""
     low, high = domain
     rule = f"must map an array of points in [{low:g}, {high:g}] to finite real numbers of the same shape"
@@ -153,7 +184,7 @@ def _probe(function: Any, role: str, domain: tuple[float, float] = (-1.0, 1.0)) 
             "ones have exact methods; others can be sampled, see lipverify.laws.Sampled. Here it "
             f"{rule}."
         )
-    points = np.linspace(low, high, 33)
+    points = np.linspace(low, high, count)
     try:
         result = function(points)
         kind = getattr(getattr(result, "dtype", None), "kind", "")
@@ -239,7 +270,7 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
             msgspec.structs.force_setattr(self, "K", _hashable(self.K))
             _require_peak(self.K)
         elif self.variogram is not None:
-            _probe(self.variogram, "variogram", (0.0, 2.0))
+            _probe(self.variogram, "variogram", ROLES["variogram"])
             msgspec.structs.force_setattr(self, "variogram", _hashable(self.variogram))
             _require_variogram(self.variogram)
         else:

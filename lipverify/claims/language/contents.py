@@ -1,12 +1,16 @@
-"""The claims shipped with lipverify: the folder of their files, and its table of contents.
+"""The claims shipped with lipverify: the files of each statement, and the headings in the order of the report.
 
-The folder is data (`lipverify.foundation.shipped`).
+A theorem file names its statements by the common start of their ids (the stem):
+`HEADINGS = {"softmax.window-printed": (3, 1, "The optimal window, as printed")}` is the first of section 3. Other files
+that have claims of this stem need nothing. The files are read as text: only those of a wanted claim are executed.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 import tomllib
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -14,48 +18,15 @@ import msgspec
 from lipverify.claims.ledger.record import Heading
 from lipverify.foundation.shipped import CONTENTS, shipped
 
-__all__ = ["Contents", "Section", "Stem", "contents"]
+HEADINGS = re.compile(r"^HEADINGS = (\{.*?\})$", re.MULTILINE | re.DOTALL)
+STEM = re.compile(r"\bclaim\(\s*\"([^\"/{]+)(\{?)")
 
 
-class Stem(msgspec.Struct, frozen=True):
-    """A statement in the table of contents: the common start of its readings' ids, its title, and its file or files."""
+class Contents(msgspec.Struct, frozen=True):
+    """The heading of each stem, and the files that declare it, its own first; both in printing order."""
 
-    stem: str
-    title: str
-    file: str | tuple[str, ...]
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files that declare the statement, in order."""
-        return (self.file,) if isinstance(self.file, str) else self.file
-
-
-class Section(msgspec.Struct, frozen=True):
-    """A section of the report."""
-
-    title: str
-    statements: tuple[Stem, ...]
-
-
-class Contents(msgspec.Struct, frozen=True, dict=True):
-    """All statements, in printing order."""
-
-    section: tuple[Section, ...]
-
-    @cached_property
-    def headings(self) -> dict[str, Heading]:
-        """The heading of each stem, in printing order."""
-        return {
-            statement.stem: Heading(section=section.title, title=statement.title)
-            for section in self.section
-            for statement in section.statements
-        }
-
-    @cached_property
-    def files(self) -> dict[str, tuple[Path, ...]]:
-        """The files that declare each stem, in printing order."""
-        folder, stems = shipped(), [statement for section in self.section for statement in section.statements]
-        return {stem.stem: tuple(folder / file for file in stem.files) for stem in stems}
+    headings: dict[str, Heading]
+    files: dict[str, tuple[Path, ...]]
 
 
 @cache
@@ -65,4 +36,21 @@ def contents() -> Contents:
     >>> next(iter(contents().headings))
     'softmax.split'
     """
-    return msgspec.convert(tomllib.loads((shipped() / CONTENTS).read_text("utf-8")), Contents)
+    sections = tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))["sections"]
+    texts = {path: path.read_text("utf-8") for path in sorted(shipped().rglob("*.py"))}
+    homes = [
+        (place, stem, path)
+        for path, text in texts.items()
+        for found in HEADINGS.findall(text)
+        for stem, place in ast.literal_eval(found).items()
+    ]
+    files: dict[str, tuple[Path, ...]] = {}
+    for _, stem, home in sorted(homes):
+        files[stem] = (home, *(path for path, text in texts.items() if path != home and _declares(text, stem)))
+    headings = {stem: Heading(section=sections[k - 1], title=title) for (k, _, title), stem, _ in sorted(homes)}
+    return Contents(headings, files)
+
+
+def _declares(text: str, stem: str) -> bool:
+    """True if a file has claims of this stem; an id such as "a.b-{side}" stands for several."""
+    return any(stem == start or (several and stem.startswith(start)) for start, several in STEM.findall(text))

@@ -10,6 +10,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import secrets
 import signal
 import sys
 import threading
@@ -47,6 +48,8 @@ LOOKS = 1.0
 """Seconds between counts of the threads of a cluster: as often as an adaptive cluster decides on its size."""
 SOON = 0.02
 """Seconds between checks whether a process has taken a call, which starts the call's time."""
+MARK = "LIPVERIFY_RUN"
+"""The environment variable by which a run finds the programs that its measurements left behind."""
 LOST = (ProcessExpired, BrokenExecutor)
 """The exceptions of a call whose worker is gone."""
 SLOTS = 64
@@ -117,7 +120,8 @@ class Processes(Workers):
         # a forked child cannot use CUDA if its parent has used it, even only to count the GPUs
         context = multiprocessing.get_context("spawn" if devices else None)
         self._reached, self._calls = context.RawArray("i", SLOTS + count), itertools.count()
-        self.count, self._begins = count, (shared, tuple(modules), self._reached)
+        self._mark = f"{os.getpid()}-{secrets.token_hex(8)}"
+        self.count, self._begins = count, (shared, tuple(modules), self._reached, self._mark)
         self._context = Start(context, devices)
         self._pool = self._begin()
 
@@ -157,7 +161,11 @@ class Processes(Workers):
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
         """Wait until one of the given calls is done, and return those that are; replace lost processes meanwhile."""
         with self._context.may_start():
-            super().wait(futures, seconds)
+            until = time.monotonic() + seconds
+            while not super().wait(futures, min(LOOKS, max(until - time.monotonic(), 0.0))):
+                self._context.name_stopped()
+                if time.monotonic() >= until:
+                    break
             if not self._pool.active:  # the pool no longer answers: all processes were killed at once
                 for future in futures:
                     with contextlib.suppress(InvalidStateError):
@@ -186,6 +194,7 @@ class Processes(Workers):
         with self._context.may_start():
             self._pool.stop()  # type: ignore[no-untyped-call]
             self._pool.join()
+        _end_marked(self._mark)
 
 
 class Start:
@@ -199,7 +208,7 @@ class Start:
     def __init__(self, context: BaseContext, devices: Sequence[str] = ()) -> None:
         self.Pipe, self.RLock, self.get_start_method = context.Pipe, context.RLock, context.get_start_method
         self._new: Callable[..., Any] = context.Process  # type: ignore[attr-defined]
-        self._devices, self._started = devices, list[Worker]()
+        self._devices, self._started, self._named = devices, list[Worker](), set[int]()
         self._busy = threading.RLock()
         self._busy.acquire()
 
@@ -213,6 +222,14 @@ class Start:
             worker = Worker(self._new(target=target, args=args, **how), self._busy)
         self._started.append(worker)
         return worker
+
+    def name_stopped(self) -> None:
+        """Say once of each process that it was stopped by a signal, which looks like a measurement that takes long."""
+        for worker in self._started:
+            if worker.stopped() and worker.pid not in self._named:
+                self._named.add(worker.pid)
+                rule = f"`kill -CONT {worker.pid}` continues it, and --limit ends its measurement"
+                print(f"lipverify: worker {worker.pid} was stopped by a signal; {rule}.", file=sys.stderr, flush=True)
 
     @contextmanager
     def may_start(self) -> Iterator[None]:
@@ -252,6 +269,12 @@ class Worker:
         if not alive:
             self._end_group()
         return alive
+
+    def stopped(self) -> bool:
+        """True if a signal has stopped the process (Linux)."""
+        with contextlib.suppress(OSError, IndexError):
+            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
+        return False
 
     def terminate(self) -> None:
         """Stop the process, even inside compiled code."""
@@ -449,7 +472,15 @@ def reach(slot: int, position: int) -> None:
         _reached[slot] = position
 
 
-def begin_worker(shared: Path | None, modules: Sequence[str] = (), reached: Any = None) -> None:
+def _end_marked(mark: str) -> None:
+    """Kill the programs that measurements started in sessions of their own, which inherit the mark (Linux)."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"{MARK}={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
+def begin_worker(shared: Path | None, modules: Sequence[str] = (), reached: Any = None, mark: str = "") -> None:
     """Prepare a worker process before its first measurement: shared results, signals, and an end with the main process.
 
     Ctrl-C reaches every process of a terminal, so workers ignore it and the main process stops them. On Linux the
@@ -458,6 +489,7 @@ def begin_worker(shared: Path | None, modules: Sequence[str] = (), reached: Any 
     """
     global _reached
     _reached = reached
+    os.environ[MARK] = mark
     remember_in(shared)
     keep_memory()
     with contextlib.suppress(OSError, AttributeError):

@@ -34,6 +34,7 @@ from typing import Protocol
 import numpy as np
 from flint import arb
 
+from lipverify.errors import OutOfReach
 from lipverify.loss.certified.harmonics import Ball, combine, exponential_averages
 from lipverify.loss.certified.spectra import Spectrum
 
@@ -81,6 +82,8 @@ def _step(goal: float) -> float:
 def _low(d: int, n: int, w: float, goal: float) -> float:
     """Where n e^{2u} E g^2 has fallen to e^{-goal} / n."""
     mean_square = exponential_averages(d, arb(2 * w), 1)[0].log() - 2 * arb(w)
+    if not mean_square.is_finite():
+        raise OutOfReach(f"d = {d}, w = {w:g}: the averages of e^(2 w t) have no finite ball; use method='exact'.")
     return -goal / 2 - math.log(n) - float(mean_square) / 2
 
 

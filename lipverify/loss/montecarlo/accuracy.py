@@ -53,6 +53,8 @@ def tally_of(
     backend: Backend = getattr(sampler, "backend", NUMPY)
     tally = kind(*sampler.bounds(), xp=backend.xp, moments=backend.moments)
     added = _added(tally, sampler, count, workers) if workers > 1 else _added_in_memory(tally, sampler, count, backend)
+    if progress is not None:
+        progress(0, count)  # a context of 1e9 tokens takes a minute
     for _ in added:
         if progress is not None:
             progress(tally.count, count)

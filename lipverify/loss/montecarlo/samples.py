@@ -270,7 +270,7 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats
     """
     n = float(problem.n)
     noise = np.minimum(1.0, np.cosh(np.minimum(reach, 100.0)) ** 2 / n)  # beyond 100 it is 1 for every n that fits
-    if problem.covariates.stretch(problem.d) is not None and math.isfinite(problem.covariates.radius):
+    if problem.covariates.elliptic and math.isfinite(problem.covariates.radius):
         noise = np.minimum(noise, [largest_noise(problem.d, problem.n, float(score)) for score in reach])
     low = np.concatenate([np.full_like(reach, 1 / n), np.zeros_like(reach)])
     return low, np.concatenate([noise, largest_bias + np.zeros_like(reach)])

@@ -156,6 +156,10 @@ def montecarlo_terms(
         first = at(stream)
         if kind is Tally:
             _require_bounds(first, problem)
+        units = [problem.sigma * problem.sigma, first.unit]
+        if not max(units) < math.inf:
+            rule = "the squares of sigma and of the law's values must be doubles; give both in a larger unit"
+            raise OutOfReach(f"sigma = {problem.sigma:g}, law = {problem.law.name}: {rule}.")
         share = first.contexts_a_sample
         draws = numbers_of(first, problem)
         report = None if progress is None else lambda done, total: progress(share * done, share * total)
@@ -169,7 +173,7 @@ def montecarlo_terms(
             value, error = until(
                 lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), report, workers, kind
             )
-        scales = np.repeat([problem.sigma**2, first.unit], np.size(w))
+        scales = np.repeat(units, np.size(w))
         error = error + first.off if isinstance(first, Elliptic) else error
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
@@ -212,8 +216,8 @@ def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampl
     if not isinstance(attention, Kernel):
         chosen("attention", attention, get_args(AttentionName))
         attention_for(attention, problem.law)
-    ridge = ridge_form(problem.law, problem.d) is not None
-    reducible = ridge and problem.covariates.stretch(problem.d) is not None and attention == "softmax"
+    ridge = ridge_form(problem.law, 1) is not None  # there is one at every d or at none, and B may have d^2 numbers
+    reducible = ridge and problem.covariates.elliptic and attention == "softmax"
     if sampling is None:
         return "reduced" if reducible else "full"
     if chosen("sampling", sampling, SAMPLINGS) == "reduced" and not reducible:

@@ -238,4 +238,6 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """A zero, to rounding, of a function that is <= 0 at low and >= 0 at high."""
     from scipy.optimize import brentq  # imported here because few minima are near the origin
 
-    return float(brentq(function, low, high, xtol=1e-300, rtol=4 * EPS))
+    return float(
+        brentq(function, low, high, xtol=1e-300, rtol=4 * EPS, maxiter=3000)
+    )  # 1e-300 is a thousand halvings off

@@ -30,6 +30,7 @@ from lipverify.loss.terms import ErrorKind, Route
 from lipverify.loss.work import Progress, budgeted
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, REACH, LocalLoss, Minimum, OriginLoss
 from lipverify.problem import Problem
+from lipverify.problem.own import refusing
 from lipverify.problem.problem import require_problem
 from lipverify.problem.whitening import isotropic_form
 
@@ -232,7 +233,7 @@ def optimal_window(
     (6.055341, 'interior')
     """
     require_problem(problem)
-    with budgeted(budget, memory, progress):
+    with budgeted(budget, memory, progress), refusing(problem.law):
         return _optimal(problem, route, M)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+QUIET = 2.0
+"""Seconds after which a log has a first line."""
 PLAIN_STEPS = 10
 """Progress lines in a log, where a bar cannot be drawn: enough to see that the run moves, few enough to skip."""
 
@@ -19,7 +22,15 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """A function of (done, total, label) that shows the progress of `what`."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield _plain(what)
+        waiting = threading.Timer(
+            QUIET, print, [f"{what} 0 so far ({QUIET:.0f} s)"], {"file": sys.stderr, "flush": True}
+        )
+        waiting.daemon = True
+        waiting.start()  # a first step may take minutes
+        try:
+            yield _plain(what, waiting.cancel)
+        finally:
+            waiting.cancel()
         return
     columns = (
         TextColumn(what),
@@ -41,7 +52,7 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
         bar.stop()
 
 
-def _plain(what: str) -> Callable[[int, int, str], None]:
+def _plain(what: str, begun: Callable[[], None]) -> Callable[[int, int, str], None]:
     """Print about ten lines for each total, none for a task that ends within a second."""
     clock = time.perf_counter()
     printed = {"total": 0, "step": 0}
@@ -53,6 +64,7 @@ def _plain(what: str) -> Callable[[int, int, str], None]:
             printed.update(total=total, step=0)
         if step > printed["step"] and (seconds > 1 or done == total):
             printed["step"] = step
+            begun()
             print(f"{what} {done} of {total} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
     return show

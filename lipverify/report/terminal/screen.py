@@ -120,8 +120,13 @@ def screen(claims: Sequence[Claim], to_stderr: bool) -> Iterator[Watch]:
 
 
 def _line(line: str, console: Console) -> None:
-    console.print(_fitted(line, console), soft_wrap=True)
-    (sys.stderr if console.stderr else sys.stdout).flush()
+    try:
+        console.print(_fitted(line, console), soft_wrap=True)
+        (sys.stderr if console.stderr else sys.stdout).flush()
+    except BrokenPipeError:
+        raise
+    except OSError:  # a full disk: the command says so when the ledger is written
+        pass
 
 
 def _fitted(line: str, console: Console) -> Text:

@@ -145,3 +145,12 @@ def test_the_reduction_of_low_rank_is_within_its_error(d: int, k: int, n: int, c
     )
     target(ratio, label="true error / claimed error")
     assert ratio <= 1
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("d", [100_000, 220_000, 300_000, 1_000_000])
+def test_a_small_window_parameter_leaves_the_loss_of_none(law: str, d: int) -> None:
+    """|B(w) - B(0)| <= 2 w B(0) / d^{1/2} or so: here all of a context lies within a hundredth of the equator."""
+    problem = Problem(d=d, n=1000, law=LAWS[law])
+    small, none = loss_terms(problem, 1e-3), loss_terms(problem, 0.0)
+    assert abs(small.bias - none.bias) <= small.bias_error + none.bias_error + 1e-5 * none.bias

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, sine_and_cosine, versine
 from lipverify.loss.exact.biases.task import ROUNDING, Rules
@@ -98,6 +99,8 @@ def _nearer(rough: Pairs, edges: Floats, order: int) -> tuple[Floats, Floats, fl
     ends, middles = largest[: edges.size], largest[edges.size :]
     largest = np.maximum(middles, np.maximum(ends[:-1], ends[1:])) * np.diff(edges) / rough.order
     peak = float(np.max(largest))
+    if not peak > 0:
+        raise OutOfReach("the weights of all pairs of tokens underflow at this d, n and w; use method='montecarlo'.")
     with np.errstate(divide="ignore"):
         shares = 1 + np.log(largest / peak) / FADED
     rules = []

@@ -134,7 +134,7 @@ AROUND_THE_BEND = np.array([-2.0, -1.0, 0.0, 1.0, 2.5, 5.0, 10.0])
 NEAREST, FARTHEST = np.log(1e-16), np.log(250.0)
 """Range of distances in x in which an end is searched by bisection of the logarithm."""
 SAME, CLOSE = 1e-13, 1e-2
-"""Relative distance below which two breaks are merged; the second applies to breaks that may be moved."""
+"""Share of a break, or of the range, below which two breaks are merged; the second is for breaks that may be moved."""
 BISECTIONS = 9
 """Number of bisections: enough to find a distance to 10 %."""
 
@@ -154,7 +154,8 @@ def token_breaks(places: Places) -> Floats:
 
 def distinct(breaks: Floats, apart: float = SAME) -> Floats:
     """Breaks, shape (..., break), without those that nearly coincide with their left neighbours in every row."""
-    wide = np.diff(breaks, axis=-1) > apart * breaks[..., 1:]
+    # in high dimensions all breaks are close to s = w: there the share is one of their range
+    wide = np.diff(breaks, axis=-1) > apart * np.minimum(breaks[..., 1:], breaks[..., -1:] - breaks[..., :1])
     return np.compress(np.append(True, wide.any(axis=tuple(range(breaks.ndim - 1)))), breaks, axis=-1)
 
 
