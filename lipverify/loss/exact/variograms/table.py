@@ -102,7 +102,7 @@ class Variogram:
     @cached_property
     def peak(self) -> float:
         """The largest value of V on a grid; at the antipode, V of an even link is 0."""
-        return float(np.max(self(math.pi * np.arange(41.0) / 40)))
+        return float(np.max(self(np.array([math.pi * k / 40 for k in range(41)]))))
 
     def rest_gap(self, theta: Floats) -> Floats:
         """A bound on the error of R / F up to theta, of a law without roots."""
