@@ -19,7 +19,7 @@ from lipverify.loss.exact.biases.angles import bias_by_angles
 from lipverify.loss.exact.biases.task import TaskAverages
 from lipverify.loss.exact.biases.terms import averaged_terms
 from lipverify.loss.exact.context import between, others
-from lipverify.loss.exact.variograms.closed import Angles
+from lipverify.loss.exact.variograms.closed import relu_source
 from lipverify.loss.exact.variograms.table import tabulated
 from lipverify.loss.exact.variograms.turns import turns
 
@@ -29,17 +29,17 @@ WINDOWS = ((3.0, 1e3), (30.0, 1e3), (30.0, 1e4), (1e3, 1e4), (1e9, 1e7))
 
 def cost(averages: TaskAverages, d: int, n: float, w: float) -> tuple[float, float]:
     """Units of one loss without tables of n and w, and the bias."""
-    for cached in (between.pair_density, others.deficits, others.counted, others.others_of, others.log_rate):
+    for cached in (between.pair_density, others.deficits, others.counted, others.others_of):
         cached.cache_clear()
     one, start = unit(), time.process_time()
-    value, _ = averaged_terms(((1.0, averages),), d, n, np.array([w]))
+    value, _ = averaged_terms((averages,), d, n, np.array([w]))
     return (time.process_time() - start) / one, float(value.bias[0])
 
 
 def main() -> None:
     print(f"{'d':>3} {'n':>6} {'w':>6} {'table':>7} {'pairs':>7} {'angles':>7}  ratio  difference")
     for d in DIMENSIONS:
-        pairs, table = relu_averages(d), tabulated(Angles(d), 2, [0.0, np.pi])
+        pairs, table = relu_averages(d), tabulated(relu_source(d), 2, [0.0, np.pi])
         angles = replace(pairs, bias=lambda rules, table=table: bias_by_angles(table, rules))
         for n, w in WINDOWS:
             turns.cache_clear()

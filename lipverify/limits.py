@@ -8,9 +8,8 @@ methods, with different assumptions about the corrections, give candidates:
     epsilon   Wynn's epsilon algorithm: any sum of powers of s, without fitting
     rho       Wynn's rho algorithm in log s: corrections that are powers of 1 / log s
 
-One candidate may be sharp by coincidence, so several of the sharpest are used: their median is the value, and the error
-covers them all and the noise of the last values. If a(s) still drifts like a power of log s at the end of the ladder,
-the error also covers the remaining drift (`drift_left`).
+One candidate may be sharp by coincidence, so the value is the median of several of the sharpest, and the error covers
+them all, the noise of the last values, and the remaining drift if a(s) drifts like a power of log s (`drift_left`).
 """
 
 from __future__ import annotations
@@ -51,20 +50,17 @@ LOGARITHMIC = 3.5
 TURNS = 3
 """A sequence with more turning points is not a sum of a few slow terms: it oscillates."""
 SLOW = 6.0
-"""A drift that decays like a lower power of 1 / log s counts fully in the error, a faster one with the factor (SLOW /
-rate)^2. At s = 1e30 the power s^-0.1 decays like (1 / log s)^7."""
+"""A drift that decays like a lower power of 1 / log s counts fully in the error, one of rate r with (SLOW / r)^2."""
 STEADY = 0.05
 """A drift whose rate in s agrees within this share in two quarters is a power of s; this share of it is counted."""
 MARGIN = 1.7
 """Safety factor on the remaining drift: its rate is measured where the drift was larger, and may still decrease."""
-
-
 CROSSING = 1.25
 """Safety factor on the sum of the errors after a crossing: the worst of 8000 sums of two powers needed 0.97."""
+LOUDER = 5e-3
+"""Noise of values from which on one fit of all values may replace their local exponents (`fitted`)."""
 LOUD = 1e-6
-"""Noise of local exponents above which it may hide the cancellation of a power with a power of a logarithm: 8 of 648
-such sums were outside the error with values accurate to 1e-5 or 1e-4, and none with more accurate values
-(tests/slow/test_growth.py)."""
+"""Noise of local exponents above which a power and one of a logarithm may cancel unseen (tests/slow/test_growth.py)."""
 HIDDEN = 2.5
 """Safety factor on the square root of a hidden drift: 1 suffices if all factors are positive (`limit_of_slopes`)."""
 LAST = 3
@@ -77,19 +73,41 @@ RISING = 1.1
 """If the rate of decay at the end exceeds that a quarter earlier by this factor, terms of both signs cancel."""
 
 
+FITTED, FEWEST_FITTED = (0.6, 0.45), 7
+"""Shares of the ladder, at its end, to which models with powers and logarithms are fitted; the fewest points."""
+AS_GOOD = 3.0
+"""A model whose misfit is at most this many times the least one is as good."""
+STEEPEST, SMALL = 3.0, 1 / 8
+"""The largest power of a logarithm in the class; the largest share of a correction in the leading term, rounded up."""
+HIDING = np.geomspace(APART, 3.0, 36)
+"""Exponents of corrections s^-delta that noise may hide."""
+SIZES = SMALL * 0.5 ** np.arange(6)
+"""Shares of such corrections at the end of the ladder."""
+STRAIGHT, SMOOTH = 2.0, 0.15
+"""Largest squared distances of the values from a power, and from one with a logarithm, in units of the noise."""
+FASTEST = 100.0
+"""A correction that decays by a larger power of e over the fitted points is left to the first of them."""
+SINGULAR = 1e-9
+"""A model whose columns have a smaller pivot than this is left out."""
+BESIDE = 1.8
+"""Safety factor on the distance to the limits of models that are as good: the worst of the searches needed 1.31."""
+
+
 @dataclass(frozen=True)
 class Limit:
     """A limit and a bound on its error."""
 
     value: float
     error: float
+    fits: bool = False
+    """True if a law with fewer unknowns than points agrees with all values within their noise."""
 
 
 def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
     """The limit of the sequence a(s) as s -> infinity, if the corrections are powers of s or of log s.
 
-    The error covers the remaining drift, if it continues as at the end of the ladder. It is infinite for a sequence
-    that moves more in its later half: between two powers such a sequence looks converged to every family.
+    The error is infinite for a sequence that moves more in its later half: between two powers such a sequence looks
+    converged to every family.
     """
     limit, drift = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
     return Limit(limit.value, CROSSING * (limit.error + drift) if _crosses(a, noise) else max(limit.error, drift))
@@ -118,21 +136,129 @@ def limit_of_slopes(s: Floats, a: Floats, noise: Floats) -> Limit:
     drift = _drift(s, a, noise)
     if remaining == math.inf and drift.peaked:
         remaining = drift.whole
+    other = 0.0 if limit.fits else _farthest(np.log(s), a, noise, limit.value)
     if drift.adds or _crosses(a, noise):
-        return Limit(limit.value, CROSSING * (limit.error + remaining + drift.hidden))
-    return Limit(limit.value, max(limit.error, remaining, drift.hidden))
+        return Limit(limit.value, BESIDE * other + CROSSING * (limit.error + remaining + drift.hidden))
+    # on the shortest ladders all points serve the models, and the two bounds are on the same change
+    further = other if a.size > FEWEST_FITTED else 0.0
+    return Limit(limit.value, max(limit.error, further + max(remaining, drift.hidden), BESIDE * other))
+
+
+def _farthest(x: Floats, a: Floats, noise: Floats, value: float) -> float:
+    """The largest distance from `value` of the limits of all models that fit the end of the ladder about equally well.
+
+    A logarithm gives the local exponents b / x, x = log s. Where powers cancel its drift, the sequence looks converged
+    to every family that has only powers or only logarithms. The models here have both: each is linear in four
+    coefficients, bounded as in the class. A limit is accepted if its misfit is at most AS_GOOD times the least one.
+    """
+    x, a, noise = x[x > 1], a[x > 1], noise[x > 1]
+    spreads = []
+    for share in FITTED:
+        last = max(FEWEST_FITTED, math.ceil(share * x.size))
+        if last > x.size or _turns(np.diff(a[-last:]), 2 * noise[-last:][1:]) >= TURNS:  # it is not such a sum
+            return 0.0
+        spreads.append(_spread(x[-last:], a[-last:], value))
+    return min(spreads)
+
+
+def _turns(a: Floats, noise: Floats) -> int:
+    """The number of turning points of a sequence beyond its noise."""
+    moves = np.diff(a)
+    signs = np.sign(moves[np.abs(moves) > noise[1:] + noise[:-1]])
+    return int(np.count_nonzero(np.diff(signs)))
+
+
+def _spread(x: Floats, a: Floats, value: float) -> float:
+    limits, misfits = [], []
+    for basis, inverse, bounds in _models(x.tobytes()):
+        along = np.einsum("dnp,n->dp", basis, a)
+        coefficients = np.einsum("dqp,dp->dq", inverse, along)
+        misfit = np.sqrt(np.mean((a - np.einsum("dnp,dp->dn", basis, along)) ** 2, axis=1))
+        limits.append(coefficients[:, 0])
+        misfits.append(np.where(np.all(np.abs(coefficients[:, 1:]) <= bounds, axis=1), misfit, math.inf))
+    near = np.concatenate(misfits) <= AS_GOOD * np.min(np.concatenate(misfits))
+    return float(np.max(np.abs(np.concatenate(limits)[near] - value), initial=0.0))
+
+
+@lru_cache(maxsize=32)
+def _models(x: bytes) -> list[tuple[Floats, Floats, Floats]]:
+    """For each model and delta an orthonormal basis, the matrix from it to the coefficients, and their bounds.
+
+    At the end of the ladder a correction k s^-delta (log s)^c has the local exponents k (c / x - j delta), j = 1, 2, 3.
+    """
+    points = np.frombuffer(x)
+    along = points - points[-1]
+    deltas = DELTAS[DELTAS * -along[0] < FASTEST]
+    power = np.exp(-np.multiply.outer(deltas, along))
+    one, log, tilt = np.ones_like(power), np.broadcast_to(points[-1] / points, power.shape), along / along[0]
+    least = np.ones_like(deltas) / points[-1]
+    most = SMALL * (deltas + STEEPEST * least)
+    every = math.inf * least
+    made = []
+    for columns, bounds in (
+        ((power, power**2, power**3), (most, 2 * most, 3 * most)),
+        ((log, power, power**2), (STEEPEST * least, most, 2 * most)),
+        ((log, power, tilt * power), (STEEPEST * least, most, every)),
+        ((log, log**2, power), (STEEPEST * least, least, most)),
+    ):
+        model = np.stack([one, *columns], axis=-1)
+        scale = np.linalg.norm(model, axis=1, keepdims=True)
+        basis, mixed = np.linalg.qr(model / scale)
+        regular = np.min(np.abs(np.diagonal(mixed, axis1=1, axis2=2)), axis=1) > SINGULAR
+        inverse = np.linalg.inv(mixed[regular]) / scale[regular].swapaxes(1, 2)
+        made.append((basis[regular], inverse, np.stack(bounds, axis=-1)[regular]))
+    return made
+
+
+def fitted(x: Floats, y: Floats, noise: Floats) -> Limit | None:
+    """The exponent a of y = c + a x + b log x + corrections, x = log s, by one weighted fit; None if they are large.
+
+    Local exponents amplify noise, the more the denser the points are. If such a line fits all values, a is known as
+    well as the noise and the hidden corrections allow: a correction log(1 + k exp(-delta (x - X))), with a share |k| of
+    at most SMALL at the end X of the ladder, and beside it a second one or b log x with |b| <= 3, may have all sizes
+    that fit as well. Errors of the values may be dependent, and are added in full.
+    """
+    weights, steps = 1 / noise, (x.size + 2) / (x.size - 1)  # so that more points of the same noise never widen it
+    base = np.stack([np.ones_like(x), x - x[-1]], axis=1)
+    line = np.linalg.pinv(base * weights[:, None]) * weights
+
+    def beside(rows: Floats) -> Floats:
+        return rows - (rows @ line.T) @ base.T
+
+    z = x if x[0] > 1 else x - x[0] + 1
+    log = np.log(z / z[-1])
+    both = np.column_stack([base, log])
+    bent = [y - columns @ np.linalg.lstsq(columns * weights[:, None], y * weights)[0] for columns in (base, both)]
+    squares = [float(np.max(left**2) / np.max(noise)) for left in bent]
+    if squares[0] > STRAIGHT and (x[0] <= 1 or squares[1] > SMOOTH):  # the squares of the corrections count
+        return None
+    powers = np.minimum(np.exp(-np.multiply.outer(HIDING, x - x[-1])), 1 / EPS)
+    shapes, most = np.vstack([powers, log]), np.append(np.full(HIDING.size, SMALL), STEEPEST)
+    apart = beside(shapes)
+    sizes = np.sum((apart * weights) ** 2, axis=1)
+    estimate = apart * weights**2 / sizes[:, None]
+    doubt, tilts = steps * np.abs(estimate) @ noise, shapes @ line[1]
+    first = np.multiply.outer(np.concatenate([-SIZES, SIZES]), powers[::2]).reshape(-1, x.size)
+    data = np.vstack([y, y - np.log1p(first[np.min(first, axis=1) > -0.95])])
+    k = data @ estimate.T
+    low, high, near = np.maximum(k - doubt, -most), np.minimum(k + doubt, most), np.clip(k, -most, most)
+    left = beside(data)
+    misfit = np.sum((left * weights) ** 2, axis=1)[:, None] - 2 * near * ((left * weights**2) @ apart.T)
+    fits = (low <= high) & (misfit + near**2 * sizes <= x.size * (1 + 2 / math.sqrt(x.size)) ** 2)
+    if not np.any(fits):
+        return None
+    ends = np.stack([(data @ line[1])[:, None] - side * tilts for side in (low, high)])[:, fits]
+    middle, half = (np.max(ends) + np.min(ends)) / 2, (np.max(ends) - np.min(ends)) / 2
+    return Limit(float(middle), float(CROSSING * half + steps * np.abs(line[1]) @ noise), True)
 
 
 class _Drift(NamedTuple):
     """Drift of the local exponents that the end of a ladder may still hide."""
 
     hidden: float
-    whole: float
-    """The same, if all of the drift in the later half were hidden."""
-    peaked: bool
-    """True if the drift was largest inside the ladder."""
-    adds: bool
-    """True if the drift changes sign in the later half, decays faster and faster, or is hidden by noise."""
+    whole: float  # the same, if all of the drift in the later half were hidden
+    peaked: bool  # the drift was largest inside the ladder
+    adds: bool  # the drift changes sign in the later half, decays faster and faster, or is hidden by noise
 
 
 def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
@@ -175,8 +301,7 @@ def _families(s: Floats, a: Floats, noise: Floats) -> Limit:
 def _crosses(a: Floats, noise: Floats) -> bool:
     """True if another term dominated the beginning of the ladder: the largest step lies inside it, beyond the noise.
 
-    The spread of the families and the remaining drift are two bounds on the same error. After a crossing few points are
-    left for either, and in one of 400 tests each was too small by a third. The error is then their sum plus a quarter.
+    Then few points are left for the spread of the families and for the drift: in one of 400 tests both were too small.
     """
     steps, slack = np.abs(np.diff(a)), noise[1:] + noise[:-1]
     return bool(np.max((steps - slack)[2:], initial=0.0) > np.max((steps + slack)[:2], initial=0.0))
@@ -236,11 +361,7 @@ def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
 
 
 def limit_beside_logarithms(log_s: Floats, a: Floats, noise: Floats) -> Limit:
-    """The limit if the corrections are powers of log s, compared with which powers of s vanish quickly.
-
-    The other families are not used: powers of s and the epsilon algorithm do not see such a correction, and the rho
-    algorithm amplifies noise.
-    """
+    """The limit if the corrections are powers of log s, which the other families do not see; rho amplifies noise."""
     return _heard(_power_laws(log_s, a, noise), LOGARITHMIC_WITNESSES, a, noise)
 
 
@@ -252,7 +373,8 @@ def _heard(candidates: Iterable[Limit], count: int, a: Floats, noise: Floats) ->
     value = float(np.median([witness.value for witness in witnesses]))
     spread = max(abs(witness.value - value) for witness in witnesses)
     floor = 2 * float(noise[-1]) + 8 * EPS * max(1.0, abs(value))
-    return Limit(value, float(SAFETY * max(witnesses[0].error, spread) + floor))
+    error = float(SAFETY * max(witnesses[0].error, spread) + floor)
+    return Limit(value, error, any(witness.fits for witness in witnesses))
 
 
 def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
@@ -264,33 +386,30 @@ def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
         return
     designs = (_remembered if s.size <= SHORT else _designs)(s.tobytes(), noise.tobytes())
     limits, residual = np.zeros(designs.first.shape[1:]), np.where(designs.used[:, None], a / noise, 0.0)
-    centres, errors = np.empty((2, len(designs.basis), len(STARTS)))
+    centres, errors, fits = np.empty((3, len(designs.basis), len(STARTS)))
     for degree, (column, first, full) in enumerate(zip(designs.basis, designs.first, designs.full, strict=True)):
         along = np.einsum("tdp,tdp->td", column, residual)
         limits, residual = limits + first * along, residual - along[..., None] * column
         misfits = np.sqrt(np.einsum("tdp,tdp->td", residual, residual) / designs.used.sum(axis=1)[:, None])
         misfits = np.where(full, misfits, math.inf)
-        level = np.maximum(1.0, misfits.min(axis=1))
+        best = misfits.min(axis=1)
+        level = np.maximum(1.0, best)
         centre = np.take_along_axis(limits, misfits.argmin(axis=1)[:, None], axis=1)
         apart = np.where(misfits <= 3 * level[:, None], np.abs(limits - centre), 0.0).max(axis=1)
         # a misfit beyond the noise is an omitted correction, and is added to the error in full
         unexplained = (level - 1) * np.where(designs.used, noise, 0.0).max(axis=1)
-        centres[degree], errors[degree] = centre[:, 0], apart + unexplained
+        centres[degree], errors[degree], fits[degree] = centre[:, 0], apart + unexplained, best <= 1
     for start, degree in np.argwhere(designs.full.any(axis=-1).T).tolist():
-        yield Limit(float(centres[degree, start]), float(errors[degree, start]))
+        yield Limit(float(centres[degree, start]), float(errors[degree, start]), bool(fits[degree, start]))
 
 
 class _Designs(NamedTuple):
     """Powers s^{-j delta} over the noise, by start and delta, lower degrees first: one basis serves all degrees."""
 
-    used: NDArray[np.bool_]
-    """The points from each start on, (start, point); the others are zero in the basis."""
-    basis: Floats
-    """Orthonormal columns with the same spans, (degree, start, delta, point)."""
-    first: Floats
-    """Contribution of each column to the coefficient of the power 0, (degree, start, delta)."""
-    full: NDArray[np.bool_]
-    """True if the columns up to this degree are independent and there are enough points, (degree, start, delta)."""
+    used: NDArray[np.bool_]  # the points from each start on, (start, point); the others are zero in the basis
+    basis: Floats  # orthonormal columns with the same spans, (degree, start, delta, point)
+    first: Floats  # contribution of each column to the coefficient of the power 0, (degree, start, delta)
+    full: NDArray[np.bool_]  # columns up to this degree are independent and points are enough, (degree, start, delta)
 
 
 def _designs(s: bytes, noise: bytes) -> _Designs:

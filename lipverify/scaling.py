@@ -14,23 +14,28 @@ No finite ladder decides a limit. The error is designed for sums of powers with 
 
     Q = sum_j c_j s^{a_j} (log s)^{b_j},
 
-under two assumptions. At the end of the ladder the leading term has at least SHARE = 0.9 of the sum of the sizes of all
-terms. Exponents a_j are equal or at least APART = 0.04 apart; this includes the exponent of a claim that is judged,
-whose power of the logarithm equals that of the leading term or differs from it by LOG_APART = 1/3 or more. A verdict
-that rests on a limit is printed with this assumption (`lipverify.foundation.ladder.ASSUMPTION`).
+under three assumptions. At the end of the ladder the leading term has at least SHARE = 0.9 of the sum of the sizes of
+all terms. Exponents a_j are equal or at least APART = 0.04 apart; this includes the exponent of a claim that is judged,
+whose power of the logarithm equals that of the leading term or differs from it by LOG_APART = 1/3 or more. No power of
+a logarithm exceeds 3 in size. A verdict that rests on a limit is printed with this assumption
+(`lipverify.foundation.ladder.ASSUMPTION`).
 
-A test samples the whole class (tests/slow/test_growth.py: up to five terms, mixed signs, |b| <= 3, coefficients over
-four decades, ladders of 6 to 26 decades, values accurate to 1e-12): so far no sample is outside the error, and no false
-claim about one is supported. The same holds for sums in which a power and a logarithm cancel, with values accurate to
-1e-6 to 1e-2. Outside the class nothing is promised: of sums whose leading term has no more than half, with exponents
-0.01 apart, one in several thousand is outside the error. A drift like s^a exp(c (log s)^g), g < 1, is not such a sum;
-the error covers it if the local exponents show it.
+This is evidence, not a proof: several members of the class may fit the values about equally well, and the error covers
+those that a few models with powers and logarithms find (`lipverify.limits`). Draws and hill climbs on true over claimed
+error search for members outside of it (tests/scaling, tests/slow/test_growth.py): up to five terms, mixed signs,
+ladders of 6 to 26 decades, values accurate to 1e-12, and sums in which a power and a logarithm cancel, with values
+accurate to 1e-6 to 1e-2. Outside the class nothing is promised: of sums whose leading term has no more than half, with
+exponents 0.01 apart, one in several thousand is outside the error. A drift like s^a exp(c (log s)^g), g < 1, is not
+such a sum; the error covers it if the local exponents show it.
+
+If values are known to 0.5 % or worse, a weighted fit of all of them gives the exponent, with all corrections and
+logarithms that such noise may hide.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -38,12 +43,12 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Floats, Real, Reals
-from lipverify.foundation.ladder import ladder, require_long
+from lipverify.foundation.ladder import FEWEST_POINTS, ladder, require_long
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, latex_number
 from lipverify.foundation.validation import LARGEST, function, numbers
-from lipverify.limits import extrapolate, limit_beside_logarithms, limit_of_slopes
+from lipverify.limits import LOUD, LOUDER, Limit, extrapolate, fitted, limit_beside_logarithms, limit_of_slopes
 
 if TYPE_CHECKING:
     from lipverify.loss import LossTerms
@@ -57,6 +62,8 @@ __dir__ = directory(__name__)
 
 DEFAULT_ERROR = 1e-12
 """Relative error assumed for values given without one: a few thousand roundings."""
+LONGEST = 48
+"""Most points from which local exponents are taken."""
 COARSEST_POWER = 1.0
 """Largest useful error of a power of log s; larger ones are reported as infinite."""
 
@@ -85,6 +92,9 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         The limit of the local exponents, and its error.
     constant, constant_error
         The limit of Q / s^exponent, and its error.
+    rest
+        If the quantity is 0 within its error from some point on: that point, and the least and the largest value there,
+        errors included. The ladder then ends before it.
 
     Examples
     --------
@@ -102,6 +112,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     error: float
     constant: float
     constant_error: float
+    rest: tuple[float, float, float] | None = None
 
     def _title(self) -> str:
         return f"s^({self.exponent:.6g} ± {self.error:.1g}), {len(self.s)} points from {self.s[0]:g} to {self.s[-1]:g}"
@@ -307,8 +318,8 @@ def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
     ladder, q = numbers("s", s, finite=False), numbers("values", values, finite=False)
     noise = np.full(q.shape, DEFAULT_ERROR) if errors is None else numbers("errors", errors, finite=False)
     _validate(ladder, q, noise)
-    slopes, uncertainty = _slopes(np.log(q), np.log(ladder), noise)
-    limit = limit_of_slopes(np.sqrt(ladder[1:] * ladder[:-1]), slopes, uncertainty)
+    slopes, _ = _slopes(np.log(q), np.log(ladder), noise)
+    limit = _exponent(np.log(ladder), np.log(q), noise)
     bare = Growth(
         s=tuple(ladder.tolist()),
         values=tuple(q.tolist()),
@@ -324,6 +335,36 @@ def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
     # an exponent wrong by e changes the ratio by s^e over the whole ladder
     tilt = math.expm1(min(limit.error * math.log(ladder[-1]), 700.0))
     return msgspec.structs.replace(bare, constant=constant, constant_error=constant_error + constant * tilt)
+
+
+def vanishing(
+    s: Sequence[float], values: Sequence[float], errors: Sequence[float], rest: tuple[float, float, float]
+) -> Growth:
+    """The growth of values that are 0 within their errors from the point `rest[0]` on, as far as they go.
+
+    The exponent has no bound if fewer than 8 points or two decades are left.
+    """
+    if len(s) >= FEWEST_POINTS and s[-1] >= 100 * s[0]:
+        return msgspec.structs.replace(growth_of(s, values, errors), rest=rest)
+    return Growth(
+        s=tuple(s), values=tuple(values), value_errors=tuple(errors), slope_at=(), local_slopes=(),
+        exponent=0.0, error=math.inf, constant=math.nan, constant_error=math.inf, rest=rest,
+    )  # fmt: skip
+
+
+def _exponent(x: Floats, y: Floats, noise: Floats) -> Limit:
+    """The limit exponent from local exponents, or from a fit of the values if their noise hides all corrections.
+
+    Dense points amplify noise in local exponents, so that noisy ladders are also used with fewer points.
+    """
+    found: list[Limit] = []
+    for every in 2 ** np.arange(max(1, int(math.log2(x.size / FEWEST_POINTS)) + 1)):
+        far, near, spread = (part[::-every][::-1] for part in (x, y, noise))
+        if far.size <= LONGEST and (not found or np.max(noise) > LOUD):
+            found.append(limit_of_slopes(np.exp((far[1:] + far[:-1]) / 2), *_slopes(near, far, spread)))
+        if np.max(noise) > LOUDER and (direct := fitted(far, near, spread)) is not None:
+            found.append(direct)
+    return min(found, key=lambda limit: limit.error)
 
 
 def _slopes(y: Floats, x: Floats, noise: Floats) -> tuple[Floats, Floats]:

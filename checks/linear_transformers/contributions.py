@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
@@ -33,7 +34,7 @@ from lipverify.checks.linear_transformers import layers_in_words as layers
 from lipverify.checks.linear_transformers.quantities import Floats, Value, is_trained, tokens, trained
 from lipverify.checks.linear_transformers.rounding import rounding_bound
 from lipverify.claims import remembered
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.linear_transformer import (
     Diagonal,
     Tokens,
@@ -128,15 +129,18 @@ def ablated(model: Sequence[Diagonal], layer: int, weight: Weight) -> tuple[Diag
 
 
 def root_mean_square(w: Array) -> tuple[float, float]:
-    """sqrt(E |w|^2) of w of shape (contexts, d), and its 95 % half-width: E <w, x>^2 = |w|^2 for isotropic queries.
-
-    >>> import numpy as np
-    >>> root_mean_square(np.asarray([[3.0, 4.0], [5.0, 0.0]]))
-    (5.0, 0.0)
-    """
+    """sqrt(E |w|^2) of w of shape (contexts, d), and its 95 % half-width: E <w, x>^2 = |w|^2 for isotropic queries."""
     mean, half_width = mean_with_half_width((w * w).sum(axis=-1))
     root = float(mean) ** 0.5
     return root, half_width / (2 * root) if root else 0.0
+
+
+def _believed(values: Floats) -> Value:
+    """The mean and the half-width of its interval, infinite if a few contexts rule the mean."""
+    try:
+        return mean_with_half_width(values)
+    except OutOfReach:
+        return float(values.mean()), math.inf
 
 
 def contributions(model: Sequence[Diagonal], contexts: Any) -> Contributions:
@@ -149,14 +153,14 @@ def contributions(model: Sequence[Diagonal], contexts: Any) -> Contributions:
         return ((w[:, -1] - contexts.task) ** 2).sum(axis=-1) / 2
 
     def by_layer(w: Array) -> tuple[float, ...]:
-        return tuple(root_mean_square(w[:, k])[0] for k in range(w.shape[1]))
+        return tuple(float((w[:, k] ** 2).sum(axis=-1).mean()) ** 0.5 for k in range(w.shape[1]))
 
     return Contributions(
         prediction=by_layer(whole),
         removed=tuple(tuple(by_layer(whole - less) for less in each) for each in without),
         direct=(by_layer(added.yx), by_layer(added.yy)),
-        loss=mean_with_half_width(losses(whole)),
-        cost=tuple(tuple(mean_with_half_width(losses(less) - losses(whole)) for less in each) for each in without),
+        loss=_believed(losses(whole)),
+        cost=tuple(tuple(_believed(losses(less) - losses(whole)) for less in each) for each in without),
     )
 
 
@@ -257,7 +261,7 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
     model, here = trained(NOISE, "OMEGA", LAYERS, training).model, evaluation(fresh(contexts, seed))
     fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in model)
     # one method for both, so that no term is exactly no change
-    whole, less = (here.losses(lambda seen, each=each: estimate(each, seen)) for each in (model, fewer))
+    whole, less = (here.losses(partial(estimate, each)) for each in (model, fewer))
     return _log_quotient(less, whole, here.contexts.task.shape[1])
 
 

@@ -84,7 +84,7 @@ def without_terms(**found: Any) -> str:
 def cost_table(found: dict[str, Any]) -> Table:
     """The growth of the loss without each weight."""
     return Table(
-        caption=f"Growth of the loss, {found['loss'][0]:.3g} on fresh contexts, when one weight is set to zero (95 % half-widths).",
+        caption=f"Growth of the loss, {found['loss'][0]:.3g} on fresh contexts, when one weight is set to zero (95 % half-widths; infinite where a few contexts rule the mean).",
         header=("layer", *map(symbol, WEIGHTS)),
         rows=tuple(
             (str(layer), *(f"{cost:.3g} ± {error:.1g}" for cost, error in costs))

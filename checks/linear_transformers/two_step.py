@@ -84,7 +84,7 @@ claim("lt.two-step/through-the-query",
 TRAINED = r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, 3]$, a diagonal model with four layers and four weights a layer that was
     trained on it, three times"""
 RATIO = r"\mathrm{RMS}\, \Delta \hat{y}_t / \mathrm{RMS}\, \hat{y}_t"
-CONTEXTS = per_profile(512, 65_536)
+CONTEXTS = per_profile(4096, 65_536)
 claim("lt.two-step/trained",
       identity(at(change, contexts=CONTEXTS), RATIO, over={"layer": (1, 2, 3), "after": 1, "training": TRAININGS},
                method=("montecarlo", "observed"), control={"after": 2}),
@@ -101,8 +101,8 @@ claim("lt.two-step/trained",
           single weight can be isolated although all act together. $\omega_{xx}$ and $\omega_{xy}$ of a layer change
           nothing in the prediction right after it; $\omega_{yx}$ and, from the second layer on, $\omega_{yy}$ do; and
           $\omega_{xx}$, $\omega_{xy}$ of the last layer change nothing. The table shows the contribution of each
-          to the loss $\frac{1}{2} \mathbb{E} \|w - w^*\|^2$. The prediction is exactly the sum of the additions by
-          $\omega_{yx}$ and $\omega_{yy}$ of each layer (last panel).""")
+          to the loss $\frac{1}{2} \mathbb{E} \|w - w^*\|^2$. The prediction is exactly
+          the sum of the additions by $\omega_{yx}$ and $\omega_{yy}$ of each layer (last panel).""")
 claim("lt.two-step/each-term",
       bound(at(without, contexts=CONTEXTS), r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True,
             over={"term": WEIGHTS, "training": TRAININGS}, method=("montecarlo", "observed"),

@@ -328,7 +328,7 @@ def diagonal_weights() -> Figure:
     axes, layers = panels(4), range(1, 5)
     for seed, marker in enumerate("osx"):
         trained = witness("uniform-3", "DIAG", 4, seed).trained
-        four = trained.kind.four(trained.array) / trained.kind.units
+        four = trained.kind.numbers(trained.array) / trained.kind.units
         for ax, name, weights in zip(axes[0], WEIGHTS, four.T, strict=True):
             ax.axhline(0, color="black", linewidth=0.6)
             ax.plot(layers, weights, f"{marker}-", label=f"training {seed}")
@@ -377,7 +377,7 @@ def plain_weights() -> Figure:
     """The four weights of each layer of DIAG after plain training, five runs, and of the best model known (black)."""
     axes, layers, best = panels(4), range(1, 4), plain_runs.best_known("uniform-3", "DIAG", 3, ("DIAG",))
     curves = [(f"run {k}", "o-", run.numbers) for k, run in enumerate(protocol.runs("uniform-3").of("DIAG", 3))]
-    for label, style, numbers in (*curves, ("best known", "ks--", best.kind.four(best.array))):
+    for label, style, numbers in (*curves, ("best known", "ks--", best.kind.numbers(best.array))):
         for ax, name, weights in zip(axes[0], WEIGHTS, (numbers / best.kind.units).T, strict=True):
             ax.axhline(0, color="black", linewidth=0.6)
             ax.plot(layers, weights, style, label=label)

@@ -235,10 +235,23 @@ def _taken(candidate: _Open, settings: dict[str, Any], remaining: float, seconds
         return None
     if by and record.verdict == "inconclusive":
         return None
+    if record.verdict == "inconclusive" and _wider(record, candidate.record, step.cells):
+        _say(record, f"is inconclusive, with a larger error: {record.measured}; the evidence before it is kept")
+        tried = (*candidate.record.tried, *tried_now(candidate.record))
+        return structs.replace(candidate.record, step=None, tried=tried)
     candidate.claim = better
     told = wants(record) if record.verdict == "inconclusive" and record.step is None else ""
     _say(record, f"is {record.verdict}: {record.measured}{f'; {told}' if told else ''}")
     return structs.replace(record, reproduce=f"{record.reproduce}{DECIDE}{seconds:g}")
+
+
+def _wider(after: Record, before: Record, cells: Sequence[int]) -> bool:
+    """True if a step widened the interval of one of its cells and narrowed none."""
+    widths = [
+        [high - low for low, high in (record.cells[k].interval.ends for k in cells)] for record in (after, before)
+    ]
+    pairs = list(zip(*widths, strict=True))
+    return any(new > old for new, old in pairs) and all(new >= old for new, old in pairs)
 
 
 def _say(record: Record, text: str) -> None:

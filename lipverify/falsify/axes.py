@@ -186,11 +186,7 @@ def _value(text: str) -> Any:
 
 
 def is_known(name: str, values: Sequence[Any]) -> bool:
-    """True if a coordinate is known to the library, by its name and its values, and so has a natural range.
-
-    >>> is_known("d", [2, 3]), is_known("d", [0.5]), is_known("p", [0.5]), is_known("law", ["relu", "affine"])
-    (True, False, False, True)
-    """
+    """True if a coordinate is known to the library, by its name and its values, and so has a natural range."""
     if name in MEANT:
         return _are(MEANT[name], values)
     natural = NATURAL.get(name)
@@ -289,12 +285,7 @@ def _drawn(known: str, low: float, high: float, whole: bool) -> st.SearchStrateg
 
 
 def _evenly(low: float, high: float) -> st.SearchStrategy[float]:
-    """Numbers on an even grid of `STEPS`, both ends included; shrinks to the lower one.
-
-    >>> from hypothesis import find
-    >>> find(_evenly(0.2, 0.8), lambda p: p > 0.5)
-    0.501
-    """
+    """Numbers on an even grid of `STEPS`, both ends included; shrinks to the lower one."""
     digits = DIGITS + max(0, math.floor(math.log10(max(abs(low), abs(high)) / (high - low))))
     return st.integers(0, STEPS).map(lambda i: min(max(_short(low + (high - low) * i / STEPS, digits), low), high))
 
@@ -323,12 +314,7 @@ def _short(value: float, digits: int = DIGITS) -> float:
 
 
 def written_covariates() -> st.SearchStrategy[str]:
-    """Covariates as text. Shrinks to "sphere".
-
-    >>> from hypothesis import find
-    >>> find(written_covariates(), lambda x: "gaussian" in x)
-    'gaussian(1)'
-    """
+    """Covariates as text. Shrinks to "sphere"."""
     number = decades(0.1, 10.0, digits=2).map(lambda x: f"{x:g}")
     variances = st.lists(number, min_size=1, max_size=3).map(", ".join)
     words = st.sampled_from(["ellipsoid", "gaussian"])
@@ -336,12 +322,7 @@ def written_covariates() -> st.SearchStrategy[str]:
 
 
 def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:
-    """Laws as text; with `lipschitz` only functions with slopes up to 1. Shrinks to "affine".
-
-    >>> from hypothesis import find
-    >>> find(written_laws(), lambda law: "+" in law)
-    'affine + affine'
-    """
+    """Laws as text; with `lipschitz` only functions with slopes up to 1. Shrinks to "affine"."""
     number = decades(0.1, 10.0, digits=2).map(lambda x: f"{x:g}")
     kink = st.integers(-19, 19).map(lambda i: f"{i / 20:g}")
     kinks = st.lists(kink, min_size=1, max_size=3, unique=True).map(lambda drawn: ", ".join(sorted(drawn, key=float)))

@@ -1,11 +1,5 @@
 """The base of all other packages, without any theorem.
 
-arrays       array types; moving arrays between libraries and devices validation   checks of a user's numbers: integers,
-finite, within bounds streams      random numbers as a function of their address means        means with errors: bounded
-samples, equal batches, many samples calls        a function with its arguments, as data compiling    compile a C source
-and load it store        results on disk: sealed by a digest, verified at every load latex        formulas: one reader,
-and one writer for each output format lazy         packages that import a name on first use
-
 The names below are for tests and for extensions of the library.
 """
 

@@ -39,33 +39,22 @@ def to_host(array: Array) -> Floats:
 
 
 def to_device(array: Array, xp: Any, device: Any) -> Array:
-    """Copy a NumPy array, or one of `xp`, to the library `xp` and its device (None: the current device).
-
-    CuPy has no `device=` argument, so its device is entered; other libraries take `device=` as the array standard says.
-    """
+    """Copy a NumPy array, or one of `xp`, to the library `xp` and its device (None: the current device)."""
     if xp is np or device is None:
         return array if xp is np else xp.asarray(array)
-    if hasattr(device, "__enter__"):
+    if hasattr(device, "__enter__"):  # CuPy has no `device=`
         with device:
             return xp.asarray(array)
     return xp.asarray(array, device=device)
 
 
 def row_sums(array: Array, xp: Any) -> Array:
-    """Sum over the last axis by a product with ones, which is several times faster than `xp.sum` for a short axis.
-
-    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]]), np).tolist()
-    [3.0, 7.0]
-    """
+    """Sum over the last axis by a product with ones, which is several times faster than `xp.sum` for a short axis."""
     return xp.matmul(array, xp.ones_like(array[(0,) * (array.ndim - 1) + (...,)]))
 
 
 def row_maxima(array: Array, xp: Any) -> Array:
-    """Maximum over the last axis. Short NumPy rows are compared by columns, three to ten times faster than `max`.
-
-    >>> row_maxima(np.array([[1.0, 2.0], [4.0, 3.0]]), np).tolist()
-    [2.0, 4.0]
-    """
+    """Maximum over the last axis. Short NumPy rows are compared by columns, three to ten times faster than `max`."""
     if xp is not np or array.shape[-1] > SHORT_ROW:
         return xp.max(array, axis=-1)
     return reduce(np.maximum, np.moveaxis(array, -1, 0))

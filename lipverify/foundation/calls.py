@@ -27,20 +27,12 @@ def parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
 
 
 def names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a function's parameters.
-
-    >>> names(lambda d, n: d)
-    ('d', 'n')
-    """
+    """The names of a function's parameters."""
     return tuple(parameter.name for parameter in parameters(function))
 
 
 def defaults(function: Callable[..., Any]) -> dict[str, Any]:
-    """The default values of a function's parameters.
-
-    >>> defaults(lambda d, n=10: d)
-    {'n': 10}
-    """
+    """The default values of a function's parameters."""
     return {
         parameter.name: parameter.default
         for parameter in parameters(function)

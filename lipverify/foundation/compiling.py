@@ -1,10 +1,8 @@
 """Compile a C source with the user's compiler and load it; the library is compiled once and kept in the user's cache.
 
-The name of a cached library is a hash of everything it depends on: the source, the flags, the compiler, and the macros
-that the compiler defines under these flags (its version and, with `-march=native`, the processor's instructions).
-A cached library is loaded if the folder and the file belong to the user, nobody else can write them, and the record
-next to it states this command, this content and this source. Otherwise the source is compiled again, if necessary in a
-private folder.
+Its name is a hash of everything it depends on: the source, the flags, the compiler, and the macros that the compiler
+defines (its version and, with `-march=native`, the processor's instructions). It is loaded if only the user can write
+it, and the record next to it states this command, content and source; else it is compiled again.
 """
 
 from __future__ import annotations
@@ -68,10 +66,7 @@ def cache_folder() -> Path:
 
 
 def compiled(source: str, accept: Accept) -> ctypes.CDLL:
-    """Compile a C source, or take it from the cache, and load it; calls of its functions release Python's lock.
-
-    `accept` tests what was loaded. A cached library that fails is compiled again, and a fresh one is out of reach.
-    """
+    """Compile a C source, or take it from the cache, and load it; a library that `accept` refuses is compiled again."""
     command = require_compiler()
     flags = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-shared", "-fPIC")
     failure: _Failure | None = None

@@ -17,10 +17,7 @@ LARGEST = 2**29
 
 
 def content(name: str, path: Path, way_out: str = "") -> bytes:
-    """Read a regular file of at most `LARGEST` bytes. A pipe or a device, which may never end, is refused.
-
-    A refusal ends with `way_out`, for example how such a file is made.
-    """
+    """Read a regular file of at most `LARGEST` bytes; a pipe may never end. A refusal ends with `way_out`."""
     try:
         state = path.stat()
         if stat.S_ISREG(state.st_mode) and state.st_size <= LARGEST:
@@ -35,10 +32,7 @@ def content(name: str, path: Path, way_out: str = "") -> bytes:
 
 
 def require_target(name: str, path: Path) -> None:
-    """Refuse a path that cannot be written as a file: a folder, a pipe, a device, a socket, a name that is too long.
-
-    A link to a regular file is followed.
-    """
+    """Refuse a path that cannot be written as a file: a folder, a pipe, a device, a socket, a name that is too long."""
     try:
         kind = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -63,10 +57,7 @@ def require_targets(name: str, paths: Iterable[Path]) -> None:
 
 
 def write_whole(path: Path, made: bytes, *, durable: bool = True) -> None:
-    """Write a regular file through a temporary file in the same folder: an interruption never leaves half of it.
-
-    A link to a regular file is followed, and only a file is replaced. A durable file also survives a power cut.
-    """
+    """Write a file, or the one that a link names, by way of a temporary one: whole or not at all."""
     require_target("out", path)
     target = path.resolve() if path.is_symlink() else path
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
@@ -84,11 +75,7 @@ def write_whole(path: Path, made: bytes, *, durable: bool = True) -> None:
 
 @contextmanager
 def locked(path: Path, *, wait: bool = False) -> Iterator[bool]:
-    """Lock a folder, or a file that is made for it: True if no other process has it.
-
-    The system releases the lock when this process ends, however it ends. Where there are no locks, or the path cannot
-    be opened, it is True.
-    """
+    """Lock a folder, or a file that is made for it: True if no other process has it, or where there are no locks."""
     try:
         import fcntl
 

@@ -12,8 +12,7 @@ __all__ = ["APART", "ASSUMPTION", "BRIEFLY", "LOG_APART", "SHARE", "ladder", "re
 FEWEST_POINTS, MOST_POINTS = 8, 10_000
 """Least and largest number of points of a ladder: fits with corrections need a few points more than unknowns."""
 SHARE, APART = 0.9, 0.04
-"""The smallest share of the leading term in the sum of the sizes of all terms, and the smallest difference of two
-exponents."""
+"""The smallest share of the leading term in the sizes of all terms, and the smallest difference of two exponents."""
 LOG_APART = 1 / 3
 """The smallest difference between the power of the logarithm in the leading term and that of a claim: over 26 decades
 (log s)^0.03 rises by 6 %, which can be mistaken for a constant."""
@@ -28,13 +27,7 @@ BRIEFLY = "if the corrections are powers and logarithms"
 
 
 def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:
-    """A geometric ladder with one point a decade and at least 14 points by default; points from 1000 on are integers.
-
-    It has at least 8 points and spans at least two decades.
-
-    >>> ladder(1.0, 1e7, 8)
-    (1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0, 1000000.0, 10000000.0)
-    """
+    """A geometric ladder, by default of a point a decade and at least 14; points from 1000 on are integers."""
     ends = number("start", start, "the first point"), number("stop", stop, "the last point")
     if not 0 < ends[0] < ends[1]:
         raise InvalidInput(f"start = {start!r}, stop = {stop!r}: a ladder needs 0 < start < stop, both finite.")

@@ -17,12 +17,6 @@ def lazy() -> None:
     in the source, Python in the compiled code, because a package may be installed without its source, and from a zip.
     Each is written `name as name`, by which type checkers know that it is public. A name must differ from every
     module's name, because importing that module would replace it.
-
-    >>> import lipverify.problem
-    >>> dir(lipverify.problem)
-    ['Affine', 'Law', 'Problem', 'ReLU']
-    >>> lipverify.problem.ReLU.__module__
-    'lipverify.problem.laws'
     """
     frame = sys._getframe(1)
     code, names = frame.f_code, frame.f_globals
@@ -56,11 +50,7 @@ def _origins(code: CodeType) -> dict[str, str]:
 
 
 def directory(package: str) -> Callable[[], list[str]]:
-    """Make the `__dir__` of a package or module (PEP 562): its `__all__`, without the names that it only imports.
-
-    >>> directory("lipverify.scaling")()
-    ['Growth', 'growth', 'growth_of']
-    """
+    """Make the `__dir__` of a package or module (PEP 562): its `__all__`, without the names that it only imports."""
 
     def listed() -> list[str]:
         return sorted(import_module(package).__all__)

@@ -51,6 +51,7 @@ class Notes:
 
 
 _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
+"""No argument, because the calls to be noted are made by a user's function, which would have to hand it on."""
 
 
 @contextmanager

@@ -41,11 +41,7 @@ class Optimiser(msgspec.Struct, frozen=True, tag_field="optimiser"):
 
 
 class GradientDescent(Optimiser, frozen=True, tag="gd"):
-    """x <- x - learning_rate g.
-
-    >>> GradientDescent(0.5).step(Moments.none(1, 1), np.array([[2.0]]))[1].item()
-    -1.0
-    """
+    """x <- x - learning_rate g."""
 
     name: ClassVar[str] = "gd"
 
@@ -58,9 +54,6 @@ class Adam(Optimiser, frozen=True, tag="adam"):
     r"""x <- x - learning_rate m / (sqrt(v) + eps), with m and v the running means over (1 - beta^t).
 
     Source: Kingma and Ba, ICLR 2015, algorithm 1.
-
-    >>> round(Adam(0.5).step(Moments.none(1, 1), np.array([[2.0]]))[1].item(), 6)
-    -0.5
     """
 
     beta1: float = 0.9
@@ -84,11 +77,7 @@ class Adam(Optimiser, frozen=True, tag="adam"):
 
 
 def optimiser_named(name: OptimiserName, learning_rate: float, **constants: float) -> Optimiser:
-    """The optimiser called "adam" or "gd"; beta1, beta2 and eps are used by Adam alone.
-
-    >>> optimiser_named("gd", 0.5, eps=1e-8)
-    GradientDescent(learning_rate=0.5)
-    """
+    """The optimiser called "adam" or "gd"; beta1, beta2 and eps are used by Adam alone."""
     if chosen("optimiser", name, get_args(OptimiserName)) == Adam.name:
         return Adam(learning_rate, **constants)
     return GradientDescent(learning_rate)

@@ -40,12 +40,8 @@ codecs.register_error("lipverify-plainer", _plainer)
 
 
 def prepare_streams() -> None:
-    """Make the standard streams accept any text, whatever their encoding, even if they are closed.
-
-    A letter that the encoding lacks is written as `PLAINER` says (+- for ±), or else as its code; for data see
-    `write_json`. A closed descriptor is opened as the null device. Otherwise the next file that is opened would get its
-    number, and the output would be written into that file.
-    """
+    """Make the standard streams accept any text, whatever their encoding, even if they are closed."""
+    # else the next file that is opened would get the number of a closed descriptor, and the output would go there
     with contextlib.suppress(OSError):
         while (free := os.open(os.devnull, os.O_RDWR)) <= ERR:
             os.set_inheritable(free, True)
@@ -59,14 +55,11 @@ def prepare_streams() -> None:
 
 
 def write_json(content: Any) -> None:
-    """Print plain data as JSON, or bytes that are JSON already.
-
-    A letter that standard output lacks is printed as a JSON escape, so that reading it back is exact.
-    """
+    """Print plain data as JSON, or bytes that are JSON already."""
     text = content.decode() if isinstance(content, bytes) else json.dumps(content, allow_nan=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
+    except UnicodeEncodeError:  # an escape of JSON is read back exactly
         text = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in text)
     sys.stdout.write(text + "\n")
 

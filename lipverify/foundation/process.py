@@ -27,10 +27,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise `Interrupted` in this block on such a signal, unless the signal is ignored or already handled.
-
-    Signals reach only the main thread; in other threads nothing changes.
-    """
+    """Raise `Interrupted` in this block of the main thread on such a signal, unless it is ignored or handled."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -58,12 +55,9 @@ def _interrupt(number: int, _: FrameType | None) -> Any:
 
 
 def keep_memory() -> None:
-    """Keep freed arrays for reuse, and run the cycle collector seldom.
-
-    Linux's C library returns large arrays to the system when they are freed, and the system clears every page before it
-    hands it out again. Other C libraries keep their settings.
-    """
+    """Keep freed arrays for reuse, and run the cycle collector seldom."""
     gc.set_threshold(100_000, *gc.get_threshold()[1:])  # a command makes millions of objects that stay, and then ends
+    # Linux's C library returns large arrays to the system, which clears every page before it hands it out again
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             library = ctypes.CDLL(None)

@@ -78,7 +78,6 @@ def _processor() -> str:
     return " ".join([values.get("model name") or platform.processor() or platform.machine(), *numbers])
 
 
-@cache
 def compiler_version() -> str:
     """The first line of the C compiler's `--version`, or that there is no compiler."""
     command = compiler()

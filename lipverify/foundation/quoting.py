@@ -10,11 +10,7 @@ from typing import Any
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it: on one line, cut in the middle if it is long.
-
-    >>> shown(10**400)
-    '1000000000000000000000000000000000000...000000000000000000000000000000000000000'
-    """
+    """A value as a message quotes it: on one line, cut in the middle if it is long."""
     try:
         text = " ".join(repr(value).split())
     except Exception:  # an integer of more digits than Python prints, or an object that cannot be shown
@@ -23,24 +19,12 @@ def shown(value: Any) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A count with its noun, in the plural where needed.
-
-    >>> counted(1, "claim"), counted(0, "claim")
-    ('1 claim', '0 claims')
-    """
+    """A count with its noun, in the plural where needed."""
     return f"{number} {noun}" + "s" * (number != 1)
 
 
 def told(error: BaseException) -> str:
-    """The type and the text of an exception, shortened for a ledger.
-
-    What UTF-8 cannot encode is escaped. If the exception's text itself raises, only the type is given.
-
-    >>> told(ValueError("w = -1"))
-    'ValueError: w = -1'
-    >>> told(type(100_000 * "E", (Exception,), {})("no")).endswith("EEE... (100000 letters): no")
-    True
-    """
+    """The type and the text of an exception, shortened for a ledger; only the type if its text itself raises."""
     try:
         message = str(error)
     except Exception:

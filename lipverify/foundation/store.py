@@ -53,10 +53,7 @@ def _digest_of(record: Any) -> str:
 
 
 def read_record(path: Path, kind: type[Record], form: int, subject: str, way_out: str, name: str = "") -> Record:
-    """Read the record of a file, or that of a `name` in a file of many; refused if it has another form or was edited.
-
-    A message names the `subject` and advises the `way_out`.
-    """
+    """Read a record from its file, or by `name` from a file of many; refused if of another form or edited."""
     try:
         text = _text(path, subject, way_out)
         if name:
@@ -127,11 +124,7 @@ def _json(value: Any) -> str:
 
 
 def packed(value: Any) -> bytes:
-    """A value as bytes under their digest.
-
-    >>> unpacked(packed([0.1, 2]), list[float])
-    [0.1, 2.0]
-    """
+    """A value as bytes under their digest."""
     content = msgspec.msgpack.encode(value, enc_hook=_plain)
     return _digest(content) + content
 
@@ -150,11 +143,7 @@ def _plain(value: Any) -> Any:
 
 
 class Rows:
-    """Results by address in one file, each written as soon as it is computed: an interruption leaves the file intact.
-
-    Each row records the settings and the code that made it, and a message names the kind of rows; see `Finished`, which
-    is built on this.
-    """
+    """Results by address in one file, each written as soon as it is computed, with the code that made it."""
 
     def __init__(self, path: Path, made_by: str, what: str, *, resume: bool = True) -> None:
         self.path, self.made_by = path, made_by
@@ -256,9 +245,7 @@ def remembering() -> Iterator[Path]:
 
 @contextmanager
 def forgetting() -> Iterator[None]:
-    """In this block nothing is remembered or recalled, so that a result by another method cannot pass for the usual
-    answer.
-    """
+    """Recall nothing in this block, so that a result by another method cannot pass for the usual answer."""
     with _remembering_in(None):
         yield
 

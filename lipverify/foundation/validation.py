@@ -24,11 +24,7 @@ Name = TypeVar("Name", bound=str)
 
 
 def whole(name: str, value: Any, least: int, what: str = "it", most: int | None = None) -> int:
-    """Check that the value is an integer (Python's or NumPy's) from `least` to `most`, and return it as an int.
-
-    >>> whole("starts", 3, least=1)
-    3
-    """
+    """Check that the value is an integer (Python's or NumPy's) from `least` to `most`, and return it as an int."""
     try:
         count = operator.index(value) if not isinstance(value, bool) else least - 1
     except TypeError:
@@ -40,22 +36,12 @@ def whole(name: str, value: Any, least: int, what: str = "it", most: int | None 
 
 
 def a_seed(value: Any) -> int:
-    """Check a seed: an integer of at most 128 bits, the size of a generator's key.
-
-    >>> a_seed(7)
-    7
-    """
+    """Check a seed: an integer of at most 128 bits, the size of a generator's key."""
     return whole("seed", value, 0, most=2**128 - 1)
 
 
 def require_processes(jobs: int | None, limit: float | None, cluster: str | None = None) -> None:
-    """Check who measures and for how long: `jobs` processes or a cluster, with a limit only where one can be kept.
-
-    >>> require_processes(2, None, "tcp://host:8786")
-    Traceback (most recent call last):
-        ...
-    lipverify.errors.InvalidInput: jobs = 2 and cluster = 'tcp://host:8786': give one of them.
-    """
+    """Check who measures and for how long: `jobs` processes or a cluster, with a limit only where one can be kept."""
     if jobs is not None:
         whole("jobs", jobs, 0, "the number of processes, 0 for this one,")
     if jobs is not None and cluster is not None:
@@ -68,13 +54,7 @@ def require_processes(jobs: int | None, limit: float | None, cluster: str | None
 
 
 def instance(name: str, value: Any, kind: type[T], way_out: str) -> T:
-    """Check the type of a value; `way_out` says where such a value comes from.
-
-    >>> instance("where", 5, dict, "give names with values")
-    Traceback (most recent call last):
-        ...
-    lipverify.errors.InvalidInput: where = 5 is not a dict; give names with values.
-    """
+    """Check the type of a value; `way_out` says where such a value comes from."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
         raise InvalidInput(f"{name} = {shown(value)} is not {article} {kind.__name__}; {way_out}.")
@@ -82,37 +62,21 @@ def instance(name: str, value: Any, kind: type[T], way_out: str) -> T:
 
 
 def function(name: str, value: Any, takes: str) -> Callable[..., Any]:
-    """Check that the value can be called; `takes` names the arguments it will get.
-
-    >>> function("progress", 5, "(done, points)")
-    Traceback (most recent call last):
-        ...
-    lipverify.errors.InvalidInput: progress = 5 is not a function; it is called with (done, points).
-    """
+    """Check that the value can be called; `takes` names the arguments it will get."""
     if not callable(value):
         raise InvalidInput(f"{name} = {shown(value)} is not a function; it is called with {takes}.")
     return value
 
 
 def chosen(name: str, value: Any, among: Collection[Name]) -> Name:
-    """Check that the value is one of the names `among`.
-
-    >>> chosen("backend", "abacus", ["numpy", "cupy"])
-    Traceback (most recent call last):
-        ...
-    lipverify.errors.InvalidInput: backend = 'abacus' is not known; choose one of: numpy, cupy.
-    """
+    """Check that the value is one of the names `among`."""
     if not isinstance(value, str) or value not in among:
         raise InvalidInput(f"{name} = {shown(value)} is not known; choose one of: {', '.join(among)}.")
     return cast(Name, value)
 
 
 def real(value: Any) -> float:
-    """The value as a double; NaN if it is no real number, as truth values and text are not.
-
-    >>> real(2), real("2")
-    (2.0, nan)
-    """
+    """The value as a double; NaN if it is no real number, as truth values and text are not."""
     try:
         # before NumPy 2.4 an array of one element was a number
         return math.nan if isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) > 0 else float(value)
@@ -129,15 +93,7 @@ def number(
     above: float = -math.inf,
     below: float = math.inf,
 ) -> float:
-    """Check that the value is a finite number with least <= value, above < value and value < below.
-
-    `what` describes the number in the message.
-
-    >>> number("rtol", 2.0, "the relative accuracy", above=0, below=1)
-    Traceback (most recent call last):
-        ...
-    lipverify.errors.InvalidInput: rtol = 2.0: the relative accuracy must be a finite number > 0 and < 1.
-    """
+    """Check that the value is a finite number with least <= value, above < value and value < below; `what` names it."""
     real = isinstance(value, int | float) and not isinstance(value, bool)
     if not (real and abs(value) <= LARGEST and least <= value < below and above < value):
         bounds = {">=": least, ">": above, "<": below}
@@ -147,13 +103,7 @@ def number(
 
 
 def zero_or_more(name: str, value: Any, what: str, smallest: float = 1e-140) -> float:
-    """Check that the value is 0, or a finite number of at least `smallest`: the square of a smaller one is no double.
-
-    >>> zero_or_more("factor", 1e-200, "the factor")
-    Traceback (most recent call last):
-        ...
-    lipverify.errors.InvalidInput: factor = 1e-200: the factor must be 0 or at least 1e-140; use a smaller unit of y.
-    """
+    """Check that the value is 0 or at least `smallest`: the square of a smaller number is no double."""
     size = number(name, value, what, least=0)
     if 0 < size < smallest:
         raise InvalidInput(
@@ -163,13 +113,7 @@ def zero_or_more(name: str, value: Any, what: str, smallest: float = 1e-140) -> 
 
 
 def numbers(name: str, value: Any, what: str = "it", *, least: float = -math.inf, finite: bool = True) -> Floats:
-    """Check that all values are at least `least` (and finite, if `finite`), and copy them to a new array of doubles.
-
-    Booleans and text are refused, and the array shares no memory with the argument.
-
-    >>> numbers("w", [0, 2.5], least=0)
-    array([0. , 2.5])
-    """
+    """Check that all values are at least `least` (and finite, if `finite`), and copy them to a new array of doubles."""
     rule = f"{what} must be a real number or an array of them"
     import numpy as np
 

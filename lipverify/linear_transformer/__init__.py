@@ -2,7 +2,7 @@
 
 layer, tokens       a layer and its parametrisations; the forward pass token by token
 implicit            the linear model that every layer preserves, and its recursion
-attention, collapsed  the forward pass on second moments, with its adjoint: the cost does not grow with n
+collapsed           the forward pass on second moments, with its adjoint: the cost does not grow with n
 prompts             covariates with a covariance: one layer's exact risk and best preconditioner, sampled models
 regression/         contexts, laws of the noise, ridge regression baselines, the Bayes floor, the adjusted loss
 gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues

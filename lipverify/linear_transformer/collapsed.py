@@ -1,18 +1,105 @@
 r"""The forward pass on second moments: its cost does not grow with n.
 
-With G_0 = sum e e^T the layers are linear maps of the tokens, S_l = I + sum_k P_k G_l Q_k and G_{l+1} = S_l G_l
-S_l^T, and the last row of S_{L-1} ... S_0 is (-w^T, a): after L layers y_i = a y_i(0) - <w, x_i(0)>, and the
-query's prediction is <w, x_t>.
+With G_0 = sum e e^T the layers are linear maps of the tokens, S_l = I + sum_k P_k G_l Q_k and G_{l+1} = S_l G_l S_l^T,
+and the last row of S_{L-1} ... S_0 is (-w^T, a): after L layers y_i = a y_i(0) - <w, x_i(0)>, and the query's
+prediction is <w, x_t>. A layer maps e to (I + H(G)) e: heads with free matrices have H = sum_k P_k G Q_k; diagonal
+heads multiply G entry by entry, H = Omega o G, where Omega has one number for each of the four blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from lipverify.foundation.arrays import Array
-from lipverify.linear_transformer.attention import Attention
-from lipverify.linear_transformer.layer import Parametrisation, require_moments, written_out
+from lipverify.linear_transformer.layer import Layer, Parametrisation, require_moments, written_out
+
+
+class Pulled(NamedTuple):
+    """The adjoint at a covector on H: the part on the weights, summed over contexts, and the parts on the moments."""
+
+    weights: Array
+    gram: Array
+
+
+@dataclass(frozen=True)
+class Heads:
+    """H = sum_k P_k G Q_k."""
+
+    layer: Layer
+
+    def __call__(self, gram: Array) -> Array:
+        """H; the right factors are shared, so each is one product with the stacked moments of all contexts."""
+        xp, size = gram.__array_namespace__(), gram.shape[-1]
+        stacked = xp.reshape(gram, (-1, size))
+        queried = [xp.reshape(stacked @ self.layer.Q[k, :, :], gram.shape) for k in range(self.layer.heads)]
+        return sum(self.layer.P[k, :, :] @ factor for k, factor in enumerate(queried))
+
+    def pull(self, gram: Array, covector: Array) -> Pulled:
+        r"""With K the covector: dP_k = sum K (G Q_k)^T, dQ_k = sum (P_k G)^T K and dG = sum_k P_k^T K Q_k^T.
+
+        The weights' part has shape (2, heads, d + 1, d + 1).
+        """
+        xp = gram.__array_namespace__()
+        turned = xp.matrix_transpose
+        dP, dQ, dG = [], [], xp.zeros_like(gram)
+        for k in range(self.layer.heads):
+            P, Q = self.layer.P[k, :, :], self.layer.Q[k, :, :]
+            queried = turned(P) @ covector
+            dP.append(xp.sum(covector @ turned(gram @ Q), axis=0))
+            dQ.append(xp.sum(turned(gram) @ queried, axis=0))
+            dG = dG + queried @ turned(Q)
+        return Pulled(xp.stack([xp.stack(dP), xp.stack(dQ)]), dG)
+
+    @property
+    def transposed(self) -> Heads:
+        """H^T = sum_k Q_k^T G P_k^T, of moments that are symmetric."""
+        return Heads(Layer(_transposed(self.layer.Q), _transposed(self.layer.P)))
+
+    def last_row(self, times: Callable[[Array], Array]) -> Array:
+        """The last row of H, (contexts, 1, d + 1); `times` multiplies rows, (..., 1, d + 1), by the moments."""
+        return sum(times(self.layer.P[k, -1:, :]) @ self.layer.Q[k, :, :] for k in range(self.layer.heads))
+
+
+@dataclass(frozen=True)
+class Entrywise:
+    """H = Omega o G, Omega of shape (d + 1, d + 1): the form of diagonal heads."""
+
+    factors: Array
+
+    def __call__(self, gram: Array) -> Array:
+        """H."""
+        return self.factors * gram
+
+    def pull(self, gram: Array, covector: Array) -> Pulled:
+        """With K the covector: dOmega = sum K o G, dG = Omega o K."""
+        xp = gram.__array_namespace__()
+        return Pulled(xp.sum(covector * gram, axis=0), self.factors * covector)
+
+    @property
+    def transposed(self) -> Entrywise:
+        """H^T = Omega^T o G."""
+        return Entrywise(_transposed(self.factors))
+
+    def last_row(self, times: Callable[[Array], Array]) -> Array:
+        """The last row of Omega times that of G, entry by entry."""
+        xp = self.factors.__array_namespace__()
+        unit = xp.eye(self.factors.shape[-1], dtype=self.factors.dtype, device=self.factors.device)[-1:, :]
+        return self.factors[-1:, :] * times(unit)
+
+
+Attention = Heads | Entrywise
+"""H as a function of the moments."""
+
+
+def _transposed(matrices: Array) -> Array:
+    """Transposed copies, contiguous by rows, which makes products with many contexts faster."""
+    xp = matrices.__array_namespace__()
+    turned = xp.matrix_transpose(matrices)
+    made = xp.empty(turned.shape, dtype=turned.dtype, device=turned.device)
+    made[...] = turned
+    return made
 
 
 class Readout(NamedTuple):
@@ -56,17 +143,7 @@ def readout(gram: Array, layers: Sequence[Parametrisation]) -> Readout:
 
 
 class Pass(NamedTuple):
-    """A forward pass with the intermediate values that its adjoint needs.
-
-    Attributes
-    ----------
-    moments
-        G_0, ..., G_{L-1}.
-    maps
-        S_0, ..., S_{L-1}.
-    rows
-        The last rows of S_{L-1} ... S_l for l = 0, ..., L, each (..., 1, d + 1): the first is (-w^T, a).
-    """
+    """A forward pass: G_0, ..., G_{L-1}, S_0, ..., S_{L-1}, and the last rows of S_{L-1} ... S_l for l = 0, ..., L."""
 
     moments: tuple[Array, ...]
     maps: tuple[Array, ...]
@@ -98,8 +175,7 @@ def forward(gram: Array, layers: Sequence[Callable[[Array], Array]]) -> Pass:
 def last_row(gram: Array, layers: Sequence[Attention]) -> Array:
     """(-w^T, a), (..., 1, d + 1), after one layer or more: `forward` without the values for the adjoint.
 
-    Maps are stored as S^T, for which S G S^T is two products with a fast layout. The last layer uses one row times
-    its moments, G_{L-1} = S G S^T, which is the product of a row with S, G and S^T.
+    Maps are stored as S^T, for which S G S^T is two products with a fast layout; the last layer needs one row.
     """
     xp = gram.__array_namespace__()
     turned = xp.matrix_transpose

@@ -1,9 +1,8 @@
-r"""Families of models as vectors of weights, in units in which the tokens of a context have moments of order 1.
+"""Families of models as vectors of weights, in units in which the tokens of a context have moments of order 1.
 
 With D = diag(1/sqrt(n), ..., 1/sqrt(n (d + E sigma^2))) the rescaled tokens D e have moments G~ = D G D, and P G Q
-moves them as P~ G~ Q~ with P~ = D P D^{-1}, Q~ = D^{-1} Q D^{-1}. In these units all weights are of one order, so that
-a descent on free matrices converges; in the units of the data the curvatures differ by the fourth power of the labels'
-size.
+moves them as P~ G~ Q~ with P~ = D P D^{-1}, Q~ = D^{-1} Q D^{-1}. In these units all weights are of one order; in the
+units of the data the curvatures differ by the fourth power of the labels' size, and descents do not converge.
 
 Source of the families: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, section 6 (DIAG and FULL have one head).
 """
@@ -14,12 +13,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.validation import chosen
-from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
+from lipverify.linear_transformer.collapsed import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
 from lipverify.linear_transformer.regression.contexts import Regression
 
@@ -29,15 +29,18 @@ NAMES = ("DIAG", "SAFE", "OMEGA", "LOWRANK", "FULL", "SAFEFULL")
 START = 0.2
 """Standard deviation of the weights of random layers, in rescaled units."""
 
-TURNS = 200
-"""Iterations that alternate between the diagonal and the rank-one part of an approximation; then it has converged."""
-
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """Models of one form for one problem; a model is an array (layers, *shape) in rescaled units."""
+    """Models of one form for one problem; a model is an array (layers, *shape) in rescaled units.
+
+    The training sample includes contexts as rare as one in 10^rare; 0 for a plain sample. If `bounded`, training caps
+    the loss of a context; if not, the loss grows as a logarithm beyond the cap.
+    """
 
     regression: Regression
+    rare: ClassVar[int] = 0
+    bounded: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -45,26 +48,24 @@ class Family(ABC):
         """Shape of the weights of one layer."""
 
     @abstractmethod
+    def numbers(self, weights: Floats) -> Floats:
+        """The layers in units of the data: four numbers each, (layers, 4), or P and Q, (layers, 2, d + 1, d + 1)."""
+
+    @abstractmethod
+    def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
+        """The gradient in the weights from that in the numbers."""
+
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
         """The layers, in the units of the data."""
+        return model_of(self.numbers(weights))
 
-    @abstractmethod
     def attentions(self, weights: Floats, like: Array) -> tuple[Attention, ...]:
         """The layers as functions of moments, in the library and on the device of `like`."""
+        return attentions_of(self.numbers(weights), like)
 
-    @abstractmethod
     def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
         """The gradient in the weights from the gradients in the parameters of `attentions`."""
-
-    @property
-    def rare(self) -> int:
-        """The training sample includes contexts as rare as one in 10^rare; 0 for a plain sample."""
-        return 0
-
-    @property
-    def bounded(self) -> bool:
-        """True if training caps the loss of a context; False if the loss grows as a logarithm beyond the cap."""
-        return True
+        return self.pull_numbers(weights, in_numbers(gradients))
 
     def at_random(self, normals: Floats, size: float = START) -> Floats:
         """Weights, (layers, *shape), from standard normals, such that P Q or the four weights have about this size."""
@@ -92,52 +93,30 @@ class Omega(Family):
         x, y = self.scale
         return np.asarray([x**-2, y**-2, x**-2, y**-2])
 
-    def four(self, weights: Floats) -> Floats:
+    def numbers(self, weights: Floats) -> Floats:
         """The weights in the units of the data, (layers, 4)."""
         return weights * self.units
 
-    def numbers(self, weights: Floats) -> Floats:
-        """The parameters of the compiled code: the four numbers of each layer."""
-        return self.four(weights)
-
-    def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
-        """Two diagonal heads a layer."""
-        return tuple(Diagonal(*map(float, layer)) for layer in self.four(weights))
-
-    def attentions(self, weights: Floats, like: Array) -> tuple[Attention, ...]:
-        """Entrywise factors, constant on the four blocks."""
-        xp = like.__array_namespace__()
-        return tuple(
-            Entrywise(to_device(in_blocks(four, self.regression.d), xp, like.device)) for four in self.four(weights)
-        )
-
-    def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
-        """The chain rule: the gradient in the four numbers of a layer is the sum over each block."""
-        return self.pull_four(weights, np.stack([block_sums(gradient) for gradient in gradients]))
-
-    def pull_four(self, weights: Floats, gradient: Floats) -> Floats:
-        """The gradient in the weights from that in the four numbers of each layer."""
+    def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
+        """Times the units."""
         return gradient * self.units
 
     def of_diag(self, weights: Floats) -> Floats:
         """The model of `Diag` in this form: its four products."""
-        return Diag(self.regression).four(weights) / self.units
+        return Diag(self.regression).numbers(weights) / self.units
 
 
 @dataclass(frozen=True)
 class Diag(Omega):
     """One diagonal head: (p_x, p_y, q_x, q_y), with xx = p_x q_x, xy = p_x q_y, yx = p_y q_x, yy = p_y q_y."""
 
-    def four(self, weights: Floats) -> Floats:
+    def numbers(self, weights: Floats) -> Floats:
         """The four products, in the units of the data."""
-        p, q = weights[:, :2], weights[:, 2:]
-        return (p[:, :, None] * q[:, None, :]).reshape(-1, 4) * self.units
+        return products(weights) * self.units
 
-    def pull_four(self, weights: Floats, gradient: Floats) -> Floats:
+    def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
         """The product rule."""
-        p, q = weights[:, :2], weights[:, 2:]
-        outer = (gradient * self.units).reshape(-1, 2, 2)
-        return np.concatenate([(outer @ q[:, :, None])[..., 0], (p[:, None, :] @ outer)[:, 0, :]], axis=1)
+        return pull_products(weights, gradient * self.units)
 
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
         """One diagonal head a layer."""
@@ -164,10 +143,7 @@ class Diag(Omega):
 class Safe(Diag):
     """The form of `Diag`, trained on contexts of every decade of rareness, so that it explodes on none of them."""
 
-    @property
-    def rare(self) -> int:
-        """One in 10^12: the trained weights are then safe down to one in 10^9."""
-        return 12
+    rare = 12  # the trained weights are then safe down to one in 10^9
 
 
 @dataclass(frozen=True)
@@ -187,32 +163,12 @@ class Full(Family):
         D = np.asarray([1 / x] * self.regression.d + [1 / y])
         return np.stack([D[None, :] / D[:, None], D[:, None] * D[None, :]])
 
-    def matrices(self, weights: Floats) -> Floats:
+    def numbers(self, weights: Floats) -> Floats:
         """P and Q in the units of the data, (layers, 2, d + 1, d + 1)."""
         return weights * self.units
 
-    def numbers(self, weights: Floats) -> Floats:
-        """The parameters of the compiled code: P and Q of each layer."""
-        return self.matrices(weights)
-
-    def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
-        """One head a layer."""
-        return tuple(Layer(P[None], Q[None]) for P, Q in self.matrices(weights))
-
-    def attentions(self, weights: Floats, like: Array) -> tuple[Attention, ...]:
-        """One head a layer."""
-        xp = like.__array_namespace__()
-        heads = [
-            Layer(*(to_device(part[None].copy(), xp, like.device) for part in pair)) for pair in self.matrices(weights)
-        ]
-        return tuple(Heads(layer) for layer in heads)
-
-    def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
-        """The gradients in P and Q, times the units."""
-        return self.pull_matrices(weights, np.stack([gradient[:, 0] for gradient in gradients]))
-
-    def pull_matrices(self, weights: Floats, gradient: Floats) -> Floats:
-        """The gradient in the weights from that in P and Q, (layers, 2, d + 1, d + 1)."""
+    def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
+        """Times the units."""
         return gradient * self.units
 
     def column(self, layer: Floats) -> Floats:
@@ -236,15 +192,8 @@ class Full(Family):
 class SafeFull(Full):
     """The form of `Full`, trained further on contexts of every decade of rareness where its loss explodes."""
 
-    @property
-    def rare(self) -> int:
-        """One in 10^8: free matrices explode in pockets of contexts, most of which are less rare than that."""
-        return 8
-
-    @property
-    def bounded(self) -> bool:
-        """False: the descent may start at weights with an arbitrarily large loss, where a bounded loss has no slope."""
-        return False
+    rare = 8  # free matrices explode in pockets of contexts, most of which are less rare than that
+    bounded = False  # the descent may start at an arbitrarily large loss, where a bounded one has no slope
 
 
 @dataclass(frozen=True)
@@ -261,13 +210,13 @@ class LowRank(Full):
         a, b, c = np.moveaxis(weights, 2, 0)
         return a[..., :, None] * np.eye(a.shape[-1]) + b[..., :, None] * c[..., None, :]
 
-    def matrices(self, weights: Floats) -> Floats:
+    def numbers(self, weights: Floats) -> Floats:
         """P and Q in the units of the data, (layers, 2, d + 1, d + 1)."""
-        return super().matrices(self.written(weights))
+        return super().numbers(self.written(weights))
 
-    def pull_matrices(self, weights: Floats, gradient: Floats) -> Floats:
+    def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
         """The product rule."""
-        full = super().pull_matrices(weights, gradient)
+        full = super().pull_numbers(weights, gradient)
         _, b, c = np.moveaxis(weights, 2, 0)
         of_a = np.diagonal(full, axis1=-2, axis2=-1)
         return np.stack([of_a, np.einsum("...ij,...j->...i", full, c), np.einsum("...ij,...i->...j", full, b)], axis=2)
@@ -282,10 +231,10 @@ class LowRank(Full):
         return np.stack([a, np.zeros_like(a), np.zeros_like(a)], axis=2)
 
     def of_full(self, weights: Floats) -> Floats:
-        """Approximate a model of `Full`, alternating between the diagonal a and the best rank-one part of the rest."""
+        """A model near one of `Full`, by turns: the diagonal a, and the best rank-one part of the rest."""
         diagonal = np.eye(weights.shape[-1], dtype=bool)
         low = np.zeros_like(weights)
-        for _ in range(TURNS):
+        for _ in range(200):  # then it has converged
             left, size, right = np.linalg.svd(weights - np.where(diagonal, weights - low, 0.0))
             root = np.sqrt(size[..., :1])
             b, c = left[..., :, 0] * root, right[..., 0, :] * root
@@ -305,15 +254,42 @@ class LowRank(Full):
 
 
 def family_named(name: str, regression: Regression) -> Omega | Full:
-    """The family with one of the names in `NAMES`.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such family.
-    """
+    """The family with one of the names in `NAMES`."""
     families: tuple[type[Omega] | type[Full], ...] = (Diag, Safe, Omega, LowRank, Full, SafeFull)
     return families[NAMES.index(chosen("family", name, NAMES))](regression)
+
+
+def products(weights: Floats) -> Floats:
+    """The four products of (p_x, p_y) and (q_x, q_y) of each layer, (layers, 4)."""
+    return (weights[:, :2, None] * weights[:, None, 2:]).reshape(-1, 4)
+
+
+def pull_products(weights: Floats, gradient: Floats) -> Floats:
+    """The gradient in the weights from that in their products."""
+    p, q, outer = weights[:, :2], weights[:, 2:], gradient.reshape(-1, 2, 2)
+    return np.concatenate([(outer @ q[:, :, None])[..., 0], (p[:, None, :] @ outer)[:, 0, :]], axis=1)
+
+
+def model_of(numbers: Floats) -> tuple[Parametrisation, ...]:
+    """Layers by their numbers, as `Family.numbers` gives them."""
+    if numbers.ndim == 2:
+        return tuple(Diagonal(*map(float, four)) for four in numbers)
+    return tuple(Layer(P[None], Q[None]) for P, Q in numbers)
+
+
+def attentions_of(numbers: Floats, like: Array) -> tuple[Attention, ...]:
+    """The same as functions of moments, in the library and on the device of `like`."""
+    xp = like.__array_namespace__()
+    if numbers.ndim == 2:
+        blocks = (in_blocks(four, like.shape[-1] - 1) for four in numbers)
+        return tuple(Entrywise(to_device(factors, xp, like.device)) for factors in blocks)
+    heads = ([to_device(part[None].copy(), xp, like.device) for part in pair] for pair in numbers)
+    return tuple(Heads(Layer(P, Q)) for P, Q in heads)
+
+
+def in_numbers(gradients: Sequence[Floats]) -> Floats:
+    """The gradient in the numbers from the gradients in the parameters of `attentions_of`."""
+    return np.stack([block_sums(part) if part.ndim == 2 else part[:, 0] for part in gradients])
 
 
 def in_blocks(four: Floats, d: int) -> Floats:

@@ -29,16 +29,7 @@ class Parametrisation(Protocol):
 
 
 def written_out(layers: Sequence[Parametrisation], like: Array) -> tuple[Layer, ...]:
-    """The layers with their matrices written out: for the d, the library and the device of `like`, (..., d + 1).
-
-    Raises
-    ------
-    InvalidInput
-        If one of them is no layer, was made for another d, or has a weight that is no finite number.
-
-    >>> [layer.heads for layer in written_out([Diagonal(0.1, 0.2, 0.3, 0.4), GDPlusPlus(0.1, 0.2)], np.zeros((5, 4)))]
-    [2, 1]
-    """
+    """The layers with their matrices written out: for the d, the library and the device of `like`, (..., d + 1)."""
     for k, weights in enumerate(layers):
         if not callable(getattr(weights, "layer", None)):
             raise InvalidInput(f"layers[{k}] = {weights!r}: give layers, such as GDPlusPlus(xx=0.1, yx=0.2).")

@@ -255,32 +255,7 @@ class Drawn(NamedTuple):
 
 
 def draw_prompts(prompts: Prompts, count: int, seed: int, stream: str) -> Drawn:
-    """`count` independent prompts with normal tasks; number j is a function of (prompts, seed, stream, j).
-
-    Parameters
-    ----------
-    prompts
-        Their law.
-    count
-        How many, >= 1.
-    seed, stream
-        Address of the random numbers.
-
-    Returns
-    -------
-    Drawn
-        The moments, (count, d + 1, d + 1), and the tasks.
-
-    Raises
-    ------
-    InvalidInput
-        If `prompts` are not `Prompts`, `count` is not an integer >= 1, or `seed` is not a seed.
-
-    Examples
-    --------
-    >>> draw_prompts(Prompts(20, [1.0, 0.5]), 5, seed=0, stream="a").gram.shape
-    (5, 3, 3)
-    """
+    """`count` independent prompts with normal tasks; number j is a function of (prompts, seed, stream, j)."""
     _require_prompts(prompts)
     count, seed = whole("contexts", count, least=1), a_seed(seed)
     parts = [_chunk(prompts, generator(seed, stream, chunk)) for chunk in range(-(-count // CHUNK))]
@@ -316,6 +291,8 @@ def sampled_risk(
     ------
     InvalidInput
         If `prompts` are not `Prompts`, or a model, `contexts` or `seed` breaks its rule.
+    OutOfReach
+        If rare prompts rule the risk, so that no interval can be believed; see `mean_with_half_width`.
 
     Examples
     --------
@@ -331,7 +308,6 @@ def sampled_risk(
 
 
 def _require_prompts(prompts: Any) -> None:
-    """Refuse an object that is not `Prompts`."""
     instance("prompts", prompts, Prompts, "build them with Prompts(n=..., covariance=...)")
 
 
@@ -346,7 +322,6 @@ def _losses(prompts: Prompts, drawn: Drawn, model: Model) -> Floats:
 
 
 def _chunk(prompts: Prompts, random: np.random.Generator) -> tuple[Floats, Floats]:
-    """Moments and tasks of one chunk."""
     task = random.standard_normal((CHUNK, prompts.d)) @ square_root(prompts.S)
     return random_moments(random, int(prompts.n), square_root(prompts.Lambda), task, prompts.sigma), task
 

@@ -55,11 +55,7 @@ class Printed(NamedTuple):
 
 @cache
 def table() -> dict[tuple[str, str, int], Printed]:
-    """All entries, by the name of the law of the noise, model and layers.
-
-    >>> len(table())
-    240
-    """
+    """All 240 entries, by the name of the law of the noise, model and layers."""
     text = (files("lipverify.linear_transformer") / "table1.csv").read_text(encoding="utf-8")
     _, *rows = csv.reader(text.splitlines())
     return {
@@ -141,11 +137,7 @@ def regression_named(column: str) -> Regression:
 
 
 def column_of(regression: Regression) -> str:
-    """The column's name, which `regression_named` reads.
-
-    >>> column_of(regression_named("uniform-3@5x10")), column_of(regression_named("uniform-3"))
-    ('uniform-3@5x10', 'uniform-3')
-    """
+    """The column's name, which `regression_named` reads."""
     return regression.noise.name + _size(regression)
 
 
@@ -155,17 +147,12 @@ def address_of(regression: Regression) -> str:
 
 
 def _size(regression: Regression) -> str:
-    """The suffix that names a size."""
     d, n = regression.d, regression.n
     return "" if (d, n) == (D, N) else f"@{d}x{n}"
 
 
 def _rounding(digits: str) -> float:
-    """Half a unit of the last digit.
-
-    >>> _rounding("0.344"), _rounding("2.37e-10")
-    (0.0005, 5e-13)
-    """
+    """Half a unit of the last digit."""
     if Decimal(digits) == 0:
         return 0.0
     return float(Decimal((0, (5,), int(Decimal(digits).as_tuple().exponent) - 1)))

@@ -12,9 +12,7 @@ in closed form, a context contributes
     v sum_k e_k^2 + sigma^2 sum_i a_i^2.
 
 Its derivative in a_i is g_i = 2 v sum_k e_k f_k(x_i) + 2 sigma^2 a_i, in the scores a_i (g_i - sum_j a_j g_j) for
-softmax and g_i / n for linear attention, and ds_i / dM = x_i x^T. For softmax attention that is
-
-    2 v sum_k e_k sum_i a_i (f_k(x_i) - sum_j a_j f_k(x_j)) x_i x^T + 2 sigma^2 sum_i a_i (a_i - sum_j a_j^2) x_i x^T.
+softmax and g_i / n for linear attention, and ds_i / dM = x_i x^T.
 
 Everything is holomorphic in M (softmax subtracts the largest real part, which cancels), so Im L(M + i h E) / h is the
 derivative along E to rounding. The code works with any library of the array API standard.
@@ -51,11 +49,7 @@ class Attention:
 
 
 def softmax_weights(scores: Array, xp: Any) -> Array:
-    """e^{s_i} / sum_j e^{s_j}.
-
-    >>> softmax_weights(np.array([[0.0, np.log(3.0), -1e9]]), np).round(12).tolist()
-    [[0.25, 0.75, 0.0]]
-    """
+    """e^{s_i} / sum_j e^{s_j}."""
     level = xp.real(scores) if "complex" in str(scores.dtype) else scores
     g = xp.exp(scores - row_maxima(level, xp)[..., None])
     return g / row_sums(g, xp)[..., None]
@@ -86,13 +80,7 @@ ATTENTIONS = {
 
 
 def attention_named(name: str) -> Attention:
-    """The attention called "softmax" or "linear".
-
-    Raises
-    ------
-    InvalidInput
-        If there is no attention of that name.
-    """
+    """The attention called "softmax" or "linear"."""
     return ATTENTIONS[chosen("attention", name, ATTENTIONS)]
 
 
@@ -114,16 +102,7 @@ def scores(contexts: Contexts, M: Array, xp: Any) -> Array:
 
 
 def samples(attention: Attention, contexts: Contexts, M: Array, xp: Any = np) -> tuple[Array, Array]:
-    """Noise sum_i a_i^2 and bias sum_k e_k^2 of each context, in units of sigma^2 and of the amplitude variance: (C,).
-
-    >>> from lipverify import Problem
-    >>> from lipverify.laws import Affine
-    >>> from lipverify.loss.montecarlo.contexts import draw_contexts
-    >>> c = draw_contexts(Problem(d=3, n=10, law=Affine()), contexts=4, seed=0, stream="example")
-    >>> noise, bias = samples(attention_named("softmax"), c, np.zeros((3, 3)))
-    >>> noise.round(12).tolist(), bias.shape
-    ([0.1, 0.1, 0.1, 0.1], (4,))
-    """
+    """Noise sum_i a_i^2 and bias sum_k e_k^2 of each context (C,), over sigma^2 and over the amplitude variance."""
     a = attention.weights(scores(contexts, M, xp), xp)
     _, residuals = _residuals(attention, contexts, a, xp)
     return row_sums(a * a, xp), sum(e * e for e in residuals)
@@ -159,7 +138,6 @@ def losses_and_slopes(
 
 
 def _losses(a: Array, residuals: list[Array], variance: float, amplitude_variance: float, xp: Any) -> Array:
-    """v sum_k e_k^2 + sigma^2 sum_i a_i^2."""
     return amplitude_variance * sum(e * e for e in residuals) + variance * row_sums(a * a, xp)
 
 

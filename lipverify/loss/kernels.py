@@ -167,13 +167,7 @@ class NormalisedLinear(Kernel):
 
 
 def kernel_for(attention: Any, problem: Problem, w: Any, M: Any = None) -> Kernel:
-    """The kernel; refuse problems in which u is not w |x_i - x|^2 / 2, and w at which its weights are not an average.
-
-    Raises
-    ------
-    InvalidInput
-        If `attention` is not a kernel, tokens are not on the sphere, there is a matrix, or the kernel refuses a w.
-    """
+    """The kernel; refuse problems where u is not w |x_i - x|^2 / 2, and w at which its weights are not an average."""
     if not isinstance(attention, Kernel):
         raise InvalidInput(f"attention = {shown(attention)}: it is 'softmax', 'linear' or one of lipverify.attention.")
     if M is not None or not isinstance(problem.covariates, Sphere):

@@ -74,7 +74,6 @@ class Method:
 
 
 def _of_any(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
-    """Serve any problem that the function takes."""
     return method.serve(problem, w, options)
 
 
@@ -126,13 +125,7 @@ class LossMethod(Method):
 
 
 def _as_declared(method: LossMethod, problem: Problem, w: Floats, terms: Any) -> LossTerms:
-    """The terms of a registered method, with an error of no better kind than its grade; refused if they are not valid.
-
-    Raises
-    ------
-    InvalidInput
-        If they are no terms of this problem, method and w, or a value is not finite, or an error negative or NaN.
-    """
+    """The terms of a registered method, with an error no better than its grade; refused if they are not valid."""
     if method.name in _SHIPPED:
         return terms
     of = f"the method {method.name!r} returned"
@@ -167,7 +160,6 @@ def _in_isotropic_form(method: LossMethod, problem: Problem, w: Floats, options:
 
 
 def _isotropic(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
-    """Serve an isotropic problem; refuse any other."""
     require_isotropic(problem, f"method={method.name!r}")
     return method.serve(problem, w, options)
 
@@ -254,6 +246,7 @@ TABLE: dict[str, Method] = {
 METHODS = tuple(name for name, method in TABLE.items() if isinstance(method, LossMethod))
 """The methods of `loss_terms` that come with lipverify."""
 _SHIPPED = frozenset(TABLE)
+# no argument: it replaces the losses that a claim's own function requests, through calls that are not lipverify's
 _INSTEAD: ContextVar[Mapping[str, LossMethod]] = ContextVar("instead", default=MappingProxyType({}))
 
 
@@ -311,9 +304,6 @@ def repeats() -> dict[str, tuple[LossMethod, Options]]:
     """Every way to repeat losses that a function requests from the exact method, the strongest grade first.
 
     The two routes of the exact method share no quadrature, so one is a second opinion on the other.
-
-    >>> {by: method.grade for by, (method, _) in repeats().items()}
-    {'balls': 'proved', 'route ridge': 'bounded', 'route zonal': 'bounded', 'sampling': 'sampled'}
     """
     methods = [method for method in TABLE.values() if isinstance(method, LossMethod) and method.repeats]
     methods.sort(key=lambda method: (*get_args(Grade), None).index(method.grade))
@@ -321,11 +311,7 @@ def repeats() -> dict[str, tuple[LossMethod, Options]]:
 
 
 def best_grade(name: str | None) -> Grade | None:
-    """The best grade that numbers by this method can have; None if the name implies none or is not in the table.
-
-    >>> best_grade("exact"), best_grade("my own word")
-    ('bounded', None)
-    """
+    """The best grade that numbers by this method can have; None if the name implies none or is not in the table."""
     return TABLE[name].grade if name in TABLE else None
 
 
@@ -481,14 +467,7 @@ class Instead(LossMethod):
 
 @contextmanager
 def instead_of_exact(by: str) -> Iterator[Instead]:
-    """Inside this context, `loss_terms` repeats exact losses in another way of `repeats` unless the call names a route.
-
-    >>> from lipverify.laws import ReLU
-    >>> with instead_of_exact("route zonal") as other:
-    ...     _ = loss_terms(Problem(d=3, n=9, law=ReLU()), 2.0)
-    >>> other.used
-    1
-    """
+    """Inside it, `loss_terms` repeats exact losses in another way of `repeats`, unless a call names a route."""
     method, options = repeats()[by]
     substitute = Instead(**vars(TABLE["exact"]), other=method, given=options)
     token = _INSTEAD.set({"exact": substitute})
@@ -501,7 +480,6 @@ def instead_of_exact(by: str) -> Iterator[Instead]:
 
 @by_law
 def _by_parts(law: Law, problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
-    """The terms of a problem by an additive method."""
     return terms(problem)
 
 

@@ -32,9 +32,6 @@ from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
 from lipverify.problem.problem import require_isotropic
 
-ROUNDING = 2.0**-43
-"""Rounding error of the power E P^2 in units of E f^2: a sum of a few terms, each with a few hundred roundings."""
-
 
 class ScaledLoss(msgspec.Struct, frozen=True, kw_only=True):
     """L(w, c) at one or more w; arrays shaped like `w`, in units of y squared except for `c` and `excess`.
@@ -98,7 +95,8 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
     variance = _power(law, problem.d)
     power = terms.total + variance - 2 * gap + offset_variance
     lead, lead_error = gap - terms.total, gap_error + terms.total_error
-    excess, relative = lead / power, (2 * lead_error + ROUNDING * variance) / power
+    # the power is a sum of a few terms, each with a few hundred roundings
+    excess, relative = lead / power, (2 * lead_error + 2.0**-43 * variance) / power
     return ScaledLoss(
         w=windows,
         c=1 + excess,

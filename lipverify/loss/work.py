@@ -29,8 +29,6 @@ LONG = 1.0
 """Seconds above which a loss reports its progress; shorter losses end before a report is useful."""
 MANY = 60.0
 """Seconds above which a loss without a progress function warns."""
-STEP = 0.05
-"""Seconds of work between two calls of a progress function."""
 OVERRUN = 3.0
 """A loss that takes this many times its budget is stopped: its estimate was wrong."""
 GIB = 2.0**30
@@ -38,7 +36,7 @@ GIB = 2.0**30
 NANO = 1e-9
 """Seconds of a nanosecond."""
 COPIES, DOUBLE = 8, 8
-"""Number of arrays of the largest size that exist at the same time, and bytes of a double."""
+"""Arrays of the largest size that exist at the same time, and bytes of a double."""
 TRACING = 0.1
 """Seconds for searching a user's function for kinks, jumps and narrow features."""
 CHEAP, UNKNOWN = 0.5, 10.0
@@ -105,13 +103,7 @@ class Meter:
     _warned: bool = False
 
     def begin(self, cost: Cost, what: str) -> None:
-        """Register a loss that is about to begin.
-
-        Raises
-        ------
-        OutOfReach
-            If its estimate plus the work done exceeds the budget.
-        """
+        """Register a loss that is about to begin."""
         for needed, most, unit in ((self.done + cost.seconds, self.seconds, "s"), (cost.memory, self.memory, "GiB")):
             if needed > most:
                 name = "budget" if unit == "s" else "memory"
@@ -129,13 +121,7 @@ class Meter:
             )
 
     def add(self, seconds: float, what: str) -> None:
-        """Count work that is about to be done, and report progress.
-
-        Raises
-        ------
-        OutOfReach
-            If the work is several times the budget.
-        """
+        """Count work that is about to be done, and report progress."""
         self.done += seconds
         self.stages[what] = self.stages.get(what, 0.0) + seconds
         if self.done > OVERRUN * self.seconds:
@@ -144,13 +130,13 @@ class Meter:
                 f"{what}: the estimate of {self.expected:.2g} s was too low; give a larger budget, or sample by "
                 "method='montecarlo'."
             )
-        if self.progress is not None and max(self.done, self.expected) > LONG and self.done > self._shown + STEP:
+        if self.progress is not None and max(self.done, self.expected) > LONG and self.done > self._shown + 0.05:
             self._shown = self.done
             done = math.ceil(10 * self.done)
             self.progress(done, max(done, math.ceil(10 * self.expected)))
 
 
-_PRICES: ContextVar[list[float]] = ContextVar("prices")
+# no argument: `budget` surrounds calls that the user makes, and work is counted inside functions that quadratures call
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
@@ -208,7 +194,6 @@ def _meter(name: str, seconds: float | None, memory: float | None, progress: Pro
 
 @contextmanager
 def _metered(meter: Meter) -> Iterator[Meter]:
-    """Inside this context, work is counted on this meter."""
     token = _METER.set(meter)
     try:
         yield meter
@@ -248,38 +233,26 @@ def spend(evaluations: float, price: float, what: str) -> None:
         meter.add(evaluations * price * NANO, what)
 
 
-class _Priced(np.ndarray):
-    """An array that records the functions applied to it."""
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> Any:
-        _PRICES.get().append(DEAR.get(ufunc.__name__, CHEAP))
-        plain = [np.asarray(argument) if isinstance(argument, _Priced) else argument for argument in inputs]
-        return _as_priced(getattr(ufunc, method)(*plain, **named))
-
-    def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
-        _PRICES.get().append(CHEAP)
-        return super().__array_function__(function, types, inputs, named)
-
-
-def _as_priced(value: Any) -> Any:
-    return value.view(_Priced) if isinstance(value, np.ndarray) else value
-
-
 @lru_cache(maxsize=256)
 def price_of(link: Callable[[Any], Any]) -> float:
-    """Nanoseconds of the nominal processor per point of a function of arrays, from the NumPy functions that it calls.
+    """Nanoseconds of the nominal processor per point of a function of arrays, from the NumPy functions it calls."""
+    prices: list[float] = []
 
-    A function that calls no NumPy function on its array has the price `UNKNOWN`.
+    class Priced(np.ndarray):
+        """An array that notes the price of every function applied to it."""
 
-    >>> price_of(np.abs) < price_of(lambda z: np.sin(z) ** 0.3)
-    True
-    """
-    token = _PRICES.set([])
+        def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> Any:
+            prices.append(DEAR.get(ufunc.__name__, CHEAP))
+            plain = [np.asarray(argument) if isinstance(argument, Priced) else argument for argument in inputs]
+            value = getattr(ufunc, method)(*plain, **named)
+            return value.view(Priced) if isinstance(value, np.ndarray) else value
+
+        def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
+            prices.append(CHEAP)
+            return super().__array_function__(function, types, inputs, named)
+
     try:
-        link(np.linspace(-0.9, 0.9, 64).view(_Priced))
+        link(np.linspace(-0.9, 0.9, 64).view(Priced))
     except Exception:  # functions that do not accept such arrays
         return UNKNOWN
-    finally:
-        prices = _PRICES.get()
-        _PRICES.reset(token)
     return sum(prices) or UNKNOWN

@@ -4,7 +4,7 @@ window/        the w of M = w I: exactly, from samples, and its derivatives with
 matrix/        the best matrix M of a set, from sampled contexts
 block          the best c BB^T + c' (I - BB^T), exactly
 transfer       the loss of a w tuned to one problem and used on another
-pretraining/   training on fresh tasks
+pretraining    training on fresh tasks
 """
 
 from typing import TYPE_CHECKING

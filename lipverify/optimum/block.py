@@ -1,8 +1,7 @@
-r"""The best M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x, exact and sampled, and the radii for which its c' is 0.
+"""The best M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x, exact and sampled, and the radii for which its c' is 0.
 
 The loss is even in c' (see `lipverify.loss.block`), so the search covers c' >= 0 only, and c' = 0 is stationary. The
-radius is the largest C of the ball ||B^T M B||_2 <= C in which the best c' is 0. The sampled test of the form assumes
-nothing about the best M.
+sampled test of the form assumes nothing about the best M.
 """
 
 from __future__ import annotations
@@ -28,14 +27,12 @@ from lipverify.problem.covariates import ProductOfSpheres, axes
 from lipverify.problem.problem import require_problem
 
 ALONG = np.array([-1.0, -0.3, -0.1, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
-"""Values of c, in units of the largest, of the first grid: most of them near the aligned optimum, which lies at c > 0.
-"""
+"""Values of c, in units of the largest, of the first grid: most of them near the aligned optimum, at c > 0."""
 ACROSS = np.array([0.005, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
 """Grid of the first search, as shares of the range of c and c'."""
 TINY, FAR = 0.05, 2.0 ** np.arange(1, 5)
-"""In balls smaller than TINY units, c = C saves so little that a c' beyond the grid may be best, so the search adds c'
-at these multiples of the grid's range. (On the circle without noise such a c' is best.) A c' can save no more than the
-variance of the plain average of the labels.
+"""In balls smaller than TINY units, c = C saves so little that a c' beyond the grid may be best, at these multiples of
+its range; no more than the variance of the plain average of the labels.
 """
 LOCATED = 1e-6
 """Accuracy of the minimiser as a share of its scale."""
@@ -44,9 +41,7 @@ PATCH, CLOSE, MOST_PATCHES = 0.4, 0.04, 200
 NODES = np.cos(np.pi * (np.arange(7) + 0.5) / 7)
 """Chebyshev points of the patches: a polynomial of degree 6 in each variable."""
 GRID = np.array(np.meshgrid(NODES, NODES, indexing="ij"))
-"""Both coordinates of the points of a patch."""
-TO_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(NODES, NODES.size - 1))
-"""From values at the nodes to the Chebyshev coefficients of the polynomial through them."""
+TO_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(NODES, NODES.size - 1))  # of the polynomial through values
 PROBE = 1e-2
 """Step of the second differences, as a share of the scale: squared, far above the rounding of the loss."""
 
@@ -54,29 +49,19 @@ PROBE = 1e-2
 class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
     """The minimiser over |c| <= C and all c', and the best aligned matrix M = c BB^T.
 
-    `slope` is dL / d(c'^2) at the aligned optimum. If it is positive, c' = 0 is a minimum in c'; if it is negative,
-    c' = 0 is not. `gain` is the loss of the aligned optimum minus that of the minimiser. c' is reported as 0 unless
-    the gain exceeds the errors.
-
     Attributes
     ----------
     problem, C
         The problem, and the radius.
     c, c_error, c_perp, c_perp_error
-        c and c' of the minimiser, without units, with bounds on their errors.
+        c and c' of the minimiser, without units, with bounds on their errors; c' is 0 unless the gain exceeds the
+        errors.
     loss, loss_error
         The loss there, in units of y squared, and a bound on its error.
     aligned_c, aligned_loss
         The best c with c' = 0, and its loss.
     slope, slope_error
-        dL / d(c'^2) there, and its error.
-
-    Examples
-    --------
-    >>> from lipverify.laws import LowRank
-    >>> best = optimal_block(Problem(d=2, n=1000, law=LowRank([[1.0], [0.0]]), sigma=0.5), C=2.0)
-    >>> best.c, best.c_perp, best.loss == best.aligned_loss
-    (2.0, 0.0, True)
+        dL / d(c'^2) there, and its error: c' = 0 is a minimum in c' if it is positive, and none if it is negative.
     """
 
     problem: Problem
@@ -126,7 +111,6 @@ class _Surface:
         return k / covariates.c_u**2, (d - k) / covariates.c_v**2
 
     def losses(self, c: Any, c_perp: Any) -> tuple[Floats, Floats]:
-        """The loss and its error."""
         terms = block_terms(self.problem, c, c_perp)
         return terms.total, terms.total_error
 
@@ -187,19 +171,11 @@ def optimal_block(problem: Problem, C: float) -> BlockOptimum:
     spurious = aligned - loss > aligned_error + error
     c, c_perp = best if spurious else (aligned_c, 0.0)
     return BlockOptimum(
-        problem=problem,
-        C=surface.C,
-        c=c,
-        c_error=_uncertainty(surface, c, c_perp, 0),
-        c_perp=c_perp,
-        c_perp_error=_uncertainty(surface, c, c_perp, 1),
-        loss=float(loss if spurious else aligned),
-        loss_error=float(error if spurious else aligned_error),
-        aligned_c=aligned_c,
-        aligned_loss=float(aligned),
-        slope=slope,
-        slope_error=slope_error,
-    )
+        problem=problem, C=surface.C, c=c, c_error=_uncertainty(surface, c, c_perp, 0), c_perp=c_perp,
+        c_perp_error=_uncertainty(surface, c, c_perp, 1), loss=float(loss if spurious else aligned),
+        loss_error=float(error if spurious else aligned_error), aligned_c=aligned_c, aligned_loss=float(aligned),
+        slope=slope, slope_error=slope_error,
+    )  # fmt: skip
 
 
 def _survey(surface: _Surface) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -299,24 +275,18 @@ def _uncertainty(surface: _Surface, c: float, c_perp: float, axis: int) -> float
     return resolved + LOCATED * surface.units[axis]
 
 
-ROWS, ROUNDS = 12, 4
-"""Each round evaluates ROWS radii, which narrows the bracket by that factor."""
-NEXT_TO_ZERO = 2e-3
-"""The smallest c', as a share of the largest: its square is far above rounding and its fourth power negligible."""
+ROWS = 12
+"""Each round evaluates so many radii, which narrows the bracket by that factor."""
 
 
 class Radius(msgspec.Struct, frozen=True, kw_only=True):
-    """The radius lies in [low, high]; `high` is infinite if c' = 0 is best in every ball of the search, up to `low`.
+    """The radius lies in [low, high].
 
     Attributes
     ----------
     low, high
-        Ends of the interval that holds the radius, a value of c; no unit.
-
-    Examples
-    --------
-    >>> Radius(low=2.5, high=2.6).high
-    2.6
+        Ends of the interval that holds the radius, a value of c; no unit. `high` is infinite if c' = 0 is best in every
+        ball of the search, up to `low`.
     """
 
     low: float
@@ -386,11 +356,11 @@ def critical_radius(problem: Problem, most: float) -> Radius:
     number("most", most, "the largest radius", above=0)
     best = optimal_block(problem, most)
     reach = max(most, 1.5 * best.c_perp)
-    # next to 0 a minimum in c' shows as a slope along c'^2
-    c_perp = np.concatenate([[0.0, NEXT_TO_ZERO * reach], reach * ACROSS[1:]])
+    # next to 0 a minimum in c' shows as a slope along c'^2, which is far above rounding, and c'^4 negligible
+    c_perp = np.concatenate([[0.0, 2e-3 * reach], reach * ACROSS[1:]])
     rows = np.unique(np.append(np.linspace(0, most, ROWS + 1)[1:], best.aligned_c))
     last = _Row(0.0, (math.inf, 0.0), (math.inf, 0.0))
-    for _ in range(ROUNDS):
+    for _ in range(4):
         followed = _followed(problem, rows, c_perp, last)
         failed = next((i for i, row in enumerate(followed) if row.failed), None)
         if failed is None:
@@ -414,24 +384,12 @@ def _followed(problem: Problem, rows: Floats, c_perp: Floats, last: _Row) -> lis
     return followed[1:]
 
 
-STARTS = 2
-"""Starts of the sampled matrix: the identity and a small random matrix."""
-
-
 class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
     """The best symmetric M in a ball, from sampled contexts: half-widths of 95 % intervals.
 
-    Attributes
-    ----------
-    c, c_perp
-        The averages of s^T M s over the unit vectors of col(B) and of its complement.
-    relevant
-        Its least value on col(B), from M before any averaging.
-    deviation, chance
-        The largest entry of M - c BB^T - c' (I - BB^T) in standard errors, and the probability of such an entry if M*
-        has this form.
-    M
-        The matrix before any averaging.
+    `c` and `c_perp` are the averages of s^T M s over the unit vectors of col(B) and of its complement, and `relevant`
+    is its least value on col(B); that is of M before any averaging, which is kept. `deviation` is the largest entry of
+    M - c BB^T - c' (I - BB^T) in standard errors, and `chance` the probability of such an entry if M* has this form.
     """
 
     c: float
@@ -488,21 +446,14 @@ def sampled_block(problem: Problem, k: int, C: float, *, contexts: int, seed: in
     (2.0, True)
     """
     ball = SpectralBall(B=axes(problem.d, k), C=C)
-    optimum = optimal_matrix(problem, constraint=ball, contexts=contexts, starts=STARTS, seed=seed, stream=stream)
+    optimum = optimal_matrix(problem, constraint=ball, contexts=contexts, starts=2, seed=seed, stream=stream)
     M, error = optimum.M_raw, optimum.M_raw_error
     return SampledBlock(
-        c=float(optimum.M[0, 0]),
-        c_error=float(optimum.M_error[0, 0]),
-        c_perp=float(optimum.M[-1, -1]),
-        c_perp_error=float(optimum.M_error[-1, -1]),
-        relevant=float(np.linalg.eigvalsh(M[:k, :k])[0]),
-        relevant_error=float(np.linalg.norm(error[:k, :k])),
-        loss=optimum.loss,
-        loss_error=optimum.loss_error,
-        deviation=optimum.asymmetry,
-        chance=optimum.asymmetry_chance,
-        M=M.tolist(),
-    )
+        c=float(optimum.M[0, 0]), c_error=float(optimum.M_error[0, 0]), c_perp=float(optimum.M[-1, -1]),
+        c_perp_error=float(optimum.M_error[-1, -1]), relevant=float(np.linalg.eigvalsh(M[:k, :k])[0]),
+        relevant_error=float(np.linalg.norm(error[:k, :k])), loss=optimum.loss, loss_error=optimum.loss_error,
+        deviation=optimum.asymmetry, chance=optimum.asymmetry_chance, M=M.tolist(),
+    )  # fmt: skip
 
 
 __all__ = [

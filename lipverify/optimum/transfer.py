@@ -1,8 +1,4 @@
-r"""Transfer: the loss of a w that was tuned to one problem and is used on another.
-
-The w* that minimises the loss of one family of tasks is a number, and its loss on any other family is `loss_terms` at
-that number. Nothing is trained or sampled, so the transferred loss is as exact as the optimum.
-"""
+"""Transfer: the loss of a w that was tuned to one problem and is used on another, as exact as the optimum."""
 
 from __future__ import annotations
 
@@ -18,8 +14,6 @@ from lipverify.problem import Problem
 
 Value = tuple[float, float]
 """A number and a bound on its error, in the same units."""
-NUDGE = 1e-3
-"""Step in log w of the finite difference that propagates the error of w* to a function of w."""
 
 
 @makes("bounded", "exact")
@@ -101,12 +95,12 @@ def at_optima(tuned: Sequence[Optimum], of: Callable[[Floats], tuple[Floats, Flo
     (True, True)
     """
     w = np.array([optimum.w for optimum in tuned])
-    values, errors = of(np.concatenate([w, w * (1 + NUDGE)]))
+    nudge = 1e-3  # in log w, of the difference that propagates the error of w*
+    values, errors = of(np.concatenate([w, w * (1 + nudge)]))
     at_optimum, nudged = np.split(values, 2)
     moved = [optimum.w_error / optimum.w if optimum.w > 0 else 0.0 for optimum in tuned]
-    return list(
-        zip(at_optimum.tolist(), (errors[: w.size] + np.abs(nudged - at_optimum) / NUDGE * moved).tolist(), strict=True)
-    )
+    enlarged = errors[: w.size] + np.abs(nudged - at_optimum) / nudge * moved
+    return list(zip(at_optimum.tolist(), enlarged.tolist(), strict=True))
 
 
 @makes("bounded", "exact")

@@ -30,21 +30,14 @@ ROOT = 2.0**-40
 
 @dataclass(frozen=True)
 class Features:
-    """Intervals on each of which a function is analytic, and the places between them where it is not.
-
-    Attributes
-    ----------
-    edges
-        Ends of the intervals, ascending, the ends of the domain among them.
-    places
-        The points inside the domain where the function is not analytic: kinks, jumps and roots.
-    unbounded
-        The points near which its values are not bounded by its size elsewhere.
-    """
+    """Intervals on each of which a function is analytic, and the places between them where it is not."""
 
     edges: Floats
+    """Ends of the intervals, ascending, the ends of the domain among them."""
     places: tuple[float, ...]
+    """The points inside the domain where the function is not analytic: kinks, jumps and roots."""
     unbounded: tuple[float, ...] = ()
+    """The points near which its values are not bounded by its size elsewhere."""
 
     def narrowest(self, places: Iterable[float] = (), graded: bool = False) -> tuple[float, float]:
         """The smallest ratio of an interval's width to that of its piece between `places`, and its position.

@@ -26,8 +26,6 @@ from lipverify.problem.law import Law, by_law, factor_of, times
 from lipverify.problem.own import Zonal
 
 Distances = Callable[[Array], Array]
-SMOOTHNESS = (0.5, 1.5, 2.5)
-"""The nu of the Matern covariances that are exponentials times polynomials."""
 
 
 class Field(Law, frozen=True, kw_only=True):
@@ -104,7 +102,7 @@ class Matern(Field, frozen=True, kw_only=True, tag="matern"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.nu not in SMOOTHNESS:
+        if self.nu not in (0.5, 1.5, 2.5):  # the covariance is an exponential times a polynomial
             raise InvalidInput(
                 f"nu = {self.nu!r}: a Matérn field has nu = 0.5, 1.5 or 2.5 here; RBF is the limit of large nu, and "
                 "Zonal(variogram=...) takes any other."
@@ -149,25 +147,14 @@ class RBF(Field, frozen=True, kw_only=True, tag="rbf"):
 
 @dataclass(frozen=True)
 class Variation:
-    """The variogram V as a function of the distance, with its rounding error.
-
-    Attributes
-    ----------
-    of_distance
-        V(r), 0 <= r <= 2.
-    size
-        A bound on V.
-    rounding
-        The absolute error of V near r = 0: 0 if V was given directly; if it is a difference of values of K, their
-        rounding.
-    everywhere
-        True if the law is defined on R^d, not only on the unit sphere.
-    """
+    """The variogram V(r), 0 <= r <= 2, with a bound on its size and its rounding error."""
 
     of_distance: Distances
     size: float
     rounding: float
+    """The absolute error of V near r = 0: 0 if V was given directly, eps K(1) if it is a difference of values of K."""
     everywhere: bool = False
+    """True if the law is defined on R^d, not only on the unit sphere."""
 
 
 @by_law

@@ -17,40 +17,23 @@ from lipverify.problem.own import Ridge
 
 PANELS, PANEL = 4096, 8
 """Panels and nodes of Gauss rules in the angle: they resolve features as narrow as a ten-thousandth."""
-BLURRED, NOTICED = 0.1, 1e-3
-"""A variance with a relative error above the first share is refused, because the rule missed a feature. Below the
-second the difference is the fine rule's own error, at jumps."""
 ROUNDING = 64 * EPS
 """A link with a smaller relative variation is constant to rounding, so its variance is unknown."""
 
 GRID, APART, BENT = 4096, 8, 20.0
-"""Grid steps over [-1, 1]. A second difference `BENT` times as large as those `APART` steps away on both sides is a
-kink or a jump: those of a smooth link are similar, and near a declared root |z|^s their ratio is (1 + 8/3)^{2-s} <
-14."""
-NEAR = 3
-"""Steps from a declared place, or from an end of the domain, that are not searched."""
+"""Steps over [-1, 1]. A second difference `BENT` times those `APART` steps away on both sides is a kink or a jump: of a
+smooth link they are similar, and near a declared root |z|^s their ratio is (1 + 8/3)^{2-s} < 14."""
 MOST_FOUND = 4
 """Largest number of undeclared places to search for: more would take minutes."""
-FINER, FALLING = 8, 24.0
-"""Factor by which the grid is refined about a place, and the largest factor by which the second difference of a kink
-then falls: a kink's falls like the step, a smooth link's like its square."""
-RESOLVED, WEAK, DIGITS = 1e-14, 1e-9, 10
-"""A bend is refined to the first width. If it is lost in rounding before the second width, it is no kink. The place is
-rounded to the third, a number of decimals, if that stays within its error."""
+FINER = 8
+"""Factor by which the grid is refined about a place."""
+RESOLVED = 1e-14
+"""Width to which a bend is refined."""
 
 
 @lru_cache(maxsize=256)
 def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.0) -> Features | None:
-    """The features of a function on [low, high], or None if balls cannot evaluate it.
-
-    Balls support arithmetic, comparisons, np.where and similar functions, and NumPy's and SciPy's elementary functions.
-
-    >>> found = features(lambda z: np.abs(z - 0.25) + np.exp(-(((z - 0.5) / 1e-6) ** 2)))
-    >>> found.places, found.narrowest()[0] < 1e-5
-    ((0.25,), True)
-    >>> features(lambda z: np.sort(z)) is None
-    True
-    """
+    """The features of a function on [low, high], or None if balls cannot evaluate it."""
     from lipverify.problem.tracing import traced  # Arb, which most laws do without
 
     try:
@@ -88,24 +71,14 @@ def cancelled(K: Callable[[Any], Any]) -> Floats:
 
 
 def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
-    """The place in (-1, 1) where a link bends or jumps most, away from the declared places; None if it is smooth there.
-
-    >>> undeclared(lambda z: abs(z - 0.3), ()), undeclared(lambda z: abs(z - 0.3), (0.3,)), undeclared(np.tanh, ())
-    (0.3, None, None)
-    """
+    """The place in (-1, 1) where a link bends or jumps most, away from declared ones; None if it is smooth."""
     point = _most_bent(h, declared)
     return None if point is None else round(point, 2) + 0.0
 
 
 @by_law
 def sighted(law: Law) -> Any:  # a law of the same class
-    """A law of a user's link with its undeclared kinks and jumps declared if they are few; otherwise the law itself.
-
-    >>> sighted(Ridge(lambda z: np.maximum(z, 0.3) + np.sign(z + 0.25))).kink_points
-    (-0.25, 0.3)
-    >>> sighted(Ridge(lambda z: np.tanh(3000 * z))).kink_points, sighted(Ridge(lambda z: np.floor(9 * z))).kink_points
-    ((), ())
-    """
+    """A law of a user's link with its undeclared kinks and jumps declared if they are few; otherwise the law itself."""
     return law
 
 
@@ -138,12 +111,13 @@ def _located(h: Callable[[Floats], Floats], point: float) -> float | None:
         most = float(np.max(bend))
         if most <= ROUNDING * float(np.max(np.abs(values))):
             break
-        if most * FALLING < bent < np.inf:
+        # a kink's second difference falls like the step, by 8; a smooth link's like its square, by 64
+        if most * 24 < bent < np.inf:
             return None
         point, reach, bent = float(z[1 + np.argmax(bend)]), reach / FINER, most
-    if reach > WEAK:
+    if reach > 1e-9:  # lost in rounding
         return None
-    nice = round(point, DIGITS)
+    nice = round(point, 10)
     return (nice if abs(nice - point) <= reach + RESOLVED else point) + 0.0
 
 
@@ -155,7 +129,8 @@ def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     places = z[1:-1]
     neighbours = np.stack([bend[: -2 * APART], bend[2 * APART :]]).max(axis=0)
     middle, points = bend[APART:-APART], places[APART:-APART]
-    far = np.all(np.abs(points[:, None] - np.array([-1.0, 1.0, *declared])) > NEAR * 2 / GRID, axis=1)
+    # three steps about a declared place, and at an end of the domain, are not searched
+    far = np.all(np.abs(points[:, None] - np.array([-1.0, 1.0, *declared])) > 3 * 2 / GRID, axis=1)
     rounding = ROUNDING * float(np.max(np.abs(values)))
     candidates = far & (middle > BENT * (neighbours + rounding))
     return float(points[np.argmax(np.where(candidates, middle, -1.0))]) if candidates.any() else None
@@ -166,16 +141,7 @@ class UnseenError(OutOfReach):
 
 
 def unseen(d: int, h: Callable[[Floats], Floats], variance: float, kinks: tuple[float, ...] = ()) -> float:
-    """The relative error of `variance`, a value of Var h(<q, x>) in dimension d by another rule; 0 if below 1e-3.
-
-    Raises
-    ------
-    UnseenError
-        If it is more than a tenth: h has features that the other rule misses.
-
-    >>> unseen(3, np.cos, (1 + np.sin(2) / 2) / 2 - np.sin(1) ** 2)
-    0.0
-    """
+    """The relative error of `variance`, Var h(<q, x>) by another rule; 0 if small, out of reach above a tenth."""
     x, gauss = np.polynomial.legendre.leggauss(PANEL)
     edges = np.sort(np.concatenate([np.linspace(0, np.pi, PANELS + 1), np.arccos(kinks)]))
     width = np.diff(edges)[:, None]
@@ -185,9 +151,9 @@ def unseen(d: int, h: Callable[[Floats], Floats], variance: float, kinks: tuple[
     fine = float(np.average((values - np.average(values, weights=weight)) ** 2, weights=weight))
     rounding = (ROUNDING * float(np.max(np.abs(values)))) ** 2
     share = abs(variance - fine) / fine if fine > rounding else 0.0
-    if share > BLURRED:
+    if share > 0.1:  # the rule missed a feature
         raise UnseenError(
             f"the link varies by {fine:.2g} on average, and by {variance:.2g} at the nodes: it has features too narrow "
             "for them; declare kinks and jumps, or use method='montecarlo'."
         )
-    return share if share > NOTICED else 0.0
+    return share if share > 1e-3 else 0.0  # a smaller difference is the fine rule's own error, at jumps

@@ -13,17 +13,10 @@ import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats
 
-SMALL_ANGLE = 0.05
-"""Below this angle sin a - a cos a is evaluated by its series to a^9, whose remainder is less than 1e-17 of it."""
-
 
 @dataclass(frozen=True)
 class PowerSeries:
-    """c_0 + c_1 t + c_2 t^2 + ...; as a covariance it is positive definite in every dimension if all c_j >= 0.
-
-    >>> PowerSeries((1.0, 0.0, 2.0))(np.array([0.5])).tolist()
-    [1.5]
-    """
+    """c_0 + c_1 t + c_2 t^2 + ...; as a covariance it is positive definite in every dimension if all c_j >= 0."""
 
     coefficients: tuple[float, ...]
 
@@ -101,7 +94,8 @@ class ArcCosine:
         angle = 2 * np.arcsin(np.minimum(sine, 1.0))
         square = angle**2
         series = angle**3 / 3 * (1 - square / 10 * (1 - square / 28 * (1 - square / 54)))
-        rest = np.where(angle < SMALL_ANGLE, series, np.sin(angle) - angle * np.cos(angle))
+        # the series goes to a^9, and its remainder is less than 1e-17 of it
+        rest = np.where(angle < 0.05, series, np.sin(angle) - angle * np.cos(angle))
         return np.asarray(2 * self.scale * size * (2 * sine**2 - rest / math.pi))
 
 

@@ -80,19 +80,6 @@ def by_law(function: Callable[..., Result]) -> ByLaw[Result]:
 
     An implementation registered for a law with a name serves that class alone, because a subclass of `ReLU` may have
     another link. One registered for a class without a name, such as `RidgeLaw`, also serves its subclasses.
-
-    >>> from lipverify.laws import Affine, Cosine, RidgeLaw
-    >>> @by_law
-    ... def about(law):
-    ...     return "a law"
-    >>> @about.register(RidgeLaw)
-    ... def of_links(law):
-    ...     return "links"
-    >>> @about.register(Affine)
-    ... def of_affine(law):
-    ...     return "straight"
-    >>> about(Affine()), about(Cosine())
-    ('straight', 'links')
     """
     return ByLaw(function)
 
@@ -384,23 +371,13 @@ def _require_parts(law: Sum, d: int) -> None:
 
 @by_law
 def proportional(law: Law) -> bool:
-    """True if the functions are proportional to the law's constant `L`, registered by its class.
-
-    >>> from lipverify.laws import Cosine, ReLU
-    >>> proportional(ReLU()), proportional(Cosine())
-    (True, False)
-    """
+    """True if the functions are proportional to the law's constant `L`, registered by its class."""
     return False
 
 
 @by_law
 def times(law: Any, factor: float) -> Law:
-    """The law of factor times f. A class that is not `proportional` may register how it is multiplied.
-
-    >>> from lipverify.laws import ReLU
-    >>> times(ReLU(L=1.5), -2)
-    ReLU(L=3.0)
-    """
+    """The law of factor times f. A class that is not `proportional` may register how it is multiplied."""
     factor = factor_of(factor)
     return msgspec.structs.replace(law, L=factor * law.L) if proportional(law) else Sum(((factor**2, law),))
 

@@ -56,7 +56,23 @@ class RandomAmplitude(Scaled, frozen=True):
         return self.L * (2 * uniforms - 1)
 
 
-class Affine(RandomAmplitude, frozen=True, tag="affine"):
+class Straight(Scaled, frozen=True):
+    """A law whose link is the identity."""
+
+    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+        """E l^2 t / d."""
+        return PowerSeries((0.0, self.amplitude_variance / d))
+
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """From -radius to radius."""
+        return (Bound(2.0 * radius, radius, 1.0),)
+
+    def links(self, z: Array, xp: Any) -> list[Array]:
+        """The identity."""
+        return [z]
+
+
+class Affine(RandomAmplitude, Straight, frozen=True, tag="affine"):
     r"""f(x) = l <q, x> + b, with l ~ Unif[-L, L] and q uniform on the sphere.
 
     Parameters
@@ -80,20 +96,8 @@ class Affine(RandomAmplitude, frozen=True, tag="affine"):
 
     name: ClassVar[str] = "affine"
 
-    def covariance(self, d: int) -> Callable[[Floats], Floats]:
-        """L^2/3 t / d."""
-        return PowerSeries((0.0, self.amplitude_variance / d))
 
-    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        """From -radius to radius."""
-        return (Bound(2.0 * radius, radius, 1.0),)
-
-    def links(self, z: Array, xp: Any) -> list[Array]:
-        """The identity."""
-        return [z]
-
-
-class Linear(Scaled, frozen=True, tag="linear"):
+class Linear(Straight, frozen=True, tag="linear"):
     r"""f(x) = L <q, x>, q uniform on the sphere; no random amplitude.
 
     Parameters
@@ -115,18 +119,6 @@ class Linear(Scaled, frozen=True, tag="linear"):
     """
 
     name: ClassVar[str] = "linear"
-
-    def covariance(self, d: int) -> Callable[[Floats], Floats]:
-        """L^2 t / d."""
-        return PowerSeries((0.0, self.amplitude_variance / d))
-
-    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        """From -radius to radius."""
-        return (Bound(2.0 * radius, radius, 1.0),)
-
-    def links(self, z: Array, xp: Any) -> list[Array]:
-        """The identity."""
-        return [z]
 
 
 class ReLU(RandomAmplitude, frozen=True, tag="relu"):

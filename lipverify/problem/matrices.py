@@ -16,11 +16,7 @@ ORTHONORMAL = 1e-10
 
 
 def rows(name: str, value: Any) -> Rows:
-    """A matrix as rows of floats, refused unless it is a two-dimensional array of finite numbers.
-
-    >>> rows("A", [[1, 2]])
-    ((1.0, 2.0),)
-    """
+    """A matrix as rows of floats, refused unless it is a two-dimensional array of finite numbers."""
     try:
         matrix = np.asarray(value).astype(np.float64, casting="safe" if np.iscomplexobj(value) else "unsafe")
     except (TypeError, ValueError, OverflowError):
@@ -43,19 +39,11 @@ def orthonormal_rows(name: str, value: Any) -> Rows:
 
 
 def complement(B: Floats) -> Floats:
-    """Orthonormal columns that span the orthogonal complement of B's columns.
-
-    >>> abs(complement(np.array([[1.0], [0.0]]))).tolist()
-    [[0.0], [1.0]]
-    """
+    """Orthonormal columns that span the orthogonal complement of B's columns."""
     return np.linalg.qr(B, mode="complete")[0][:, B.shape[1] :]
 
 
 def square_root(matrix: Floats) -> Floats:
-    """The symmetric square root of a positive semidefinite matrix; an eigenvalue below 0 by rounding counts as 0.
-
-    >>> square_root(np.diag([4.0, 0.0])).tolist()
-    [[2.0, 0.0], [0.0, 0.0]]
-    """
+    """The symmetric square root of a positive semidefinite matrix; an eigenvalue below 0 by rounding counts as 0."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)

@@ -114,11 +114,7 @@ class Ridge(RidgeLaw, frozen=True):
 
 @by_law
 def jumps_of(law: RidgeLaw) -> tuple[float, ...]:
-    """The points of (-1, 1) where a link jumps: kink points at which values just left and right of the place differ.
-
-    >>> jumps_of(Ridge(lambda z: np.sign(z - 0.5) + abs(z), kinks=(0.0, 0.5)))
-    (0.5,)
-    """
+    """The points of (-1, 1) where a link jumps: kink points at which values just left and right of the place differ."""
     kinks, inside = np.array(law.kink_points), np.linspace(-1, 1, 4097)
     near_kinks = (kinks[:, None] + NEARBY * np.array([-1, 1])).ravel()
     around, values = (np.asarray(law.links(z, np), dtype=np.float64) for z in (near_kinks, inside))
@@ -348,15 +344,7 @@ forgotten factor is larger, and the error of a mean over so many steps of a dist
 
 
 def require_defined(law: Law) -> None:
-    """Refuse a law of a user's class that lacks a member or whose members contradict each other.
-
-    The library's laws check themselves. A law is checked once.
-
-    Raises
-    ------
-    InvalidInput
-        If a member is missing, raises, or returns something else than it must.
-    """
+    """Refuse, once, a law of a user's class that lacks a member or whose members contradict each other."""
     if type(law).__module__.partition(".")[0] == OURS:
         for inner in (getattr(law, field) for field in law.__struct_fields__):
             if isinstance(inner, Law):

@@ -18,8 +18,6 @@ from lipverify.problem.own import require_defined
 
 LARGEST_N = 1e30
 """Largest context length, up to which the exact method is tested."""
-LARGEST_CONSECUTIVE = 2**53
-"""Up to this every integer is a double."""
 LARGEST_D = 10**6
 """Rules over the sphere have about 30 sqrt(d) nodes; larger d is untested."""
 
@@ -157,7 +155,7 @@ def context_length(n: Any) -> int | float:
     except TypeError:
         value = real(n)
         count = int(value) if value.is_integer() else 0
-        if count > LARGEST_CONSECUTIVE and value <= LARGEST_N:
+        if count > 2**53 and value <= LARGEST_N:
             return value
     if not 1 <= count <= LARGEST_N:
         raise InvalidInput(f"n = {shown(n)}: {rule}")

@@ -48,12 +48,7 @@ def _of_map(law: Transformed, d: int) -> Floats:
 
 
 def symmetry(problem: Problem) -> Symmetry:
-    """The symmetry of a problem, as far as the shapes of its covariates and law determine it.
-
-    >>> from lipverify.laws import ReLU
-    >>> len(symmetry(Problem(d=4, n=10, law=ReLU())).projectors)
-    1
-    """
+    """The symmetry of a problem, as far as the shapes of its covariates and law determine it."""
     d = problem.d
     shapes: list[Any] = [problem.covariates.shape(d), shape_of(problem.law, d)]
     if any(shape is None for shape in shapes):

@@ -15,9 +15,8 @@ from lipverify.problem.features import ROOT, SMALLEST, Features
 from lipverify.problem.formula import MISREAD, OFFSET, SAMPLES, Symbol, formula_of
 
 REACH = 2.5
-"""Radius of the disk, in half-widths of the interval: the error of a rule of 24 Gauss nodes is then less than 1e-21 of
-the bound on the disk. This holds in the angle too, where the interval at either end of [-1, 1] is mapped by a
-square."""
+"""Radius of the disk, in half-widths of the interval: the error of 24 Gauss nodes is then less than 1e-21 of the bound
+on the disk; in the angle too, where the interval at either end of [-1, 1] is mapped by a square."""
 GROWN = 1e3
 """Largest variation of a function on the disk, in units of its variation over the whole interval."""
 WIDER = 1e-8
@@ -33,13 +32,6 @@ AT_END, RISING = 1e-7, 3.0
 or by RISING times the difference within `BESIDE`, as at a root: on the circle, 1e-8 of the points are so near."""
 MOST = 20_000
 """Largest number of intervals, two or three seconds' work: a function with more features is not traced."""
-BISECTIONS = 24
-"""Number of bisections of a place: near 1 its neighbours are doubles 2^-53 apart."""
-SIDE_BY_SIDE = 1_000
-"""Largest number of intervals of the smallest width. A place alone takes a hundred steps, so more of them are
-neighbours: rounding hides the function there, as where two functions in a maximum touch or are the same."""
-TALL = 10.0
-"""Bound on values within 1e-15 of a place, in units of the mean on a grid: they then add less than rounding."""
 BESIDE, STEEP = 32 * SMALLEST, 1.01
 """Larger values are bounded if this factor bounds them relative to those at this distance from the place, as at the tip
 of a feature wider than 3e-12. A box too narrow for rounded numbers to place its sides to 1 % does not reach so far."""
@@ -47,7 +39,7 @@ of a feature wider than 3e-12. A box too narrow for rounded numbers to place its
 
 def traced(function: Callable[[Any], Any], low: float, high: float) -> Features:
     """The uncached part of `features`; raises if the function is not a formula of known operations."""
-    # # set the precision here, whatever it is elsewhere
+    # set the precision here, whatever it is elsewhere
     with ctx.workprec(64):
         return _Search(function, low, high).features()
 
@@ -123,7 +115,9 @@ class _Search:
                 leaves.append((start, stop))
             elif stop - start <= SMALLEST or not start < middle < stop:
                 slivers.append((start, stop))
-                if len(slivers) > SIDE_BY_SIDE:
+                # a place alone takes a hundred steps, so more are neighbours: rounding hides the function there, as
+                # where two functions in a maximum touch or are the same
+                if len(slivers) > 1_000:
                     raise OverflowError("no width resolves it")
             else:
                 stack += [(middle, stop), (start, middle)]
@@ -187,7 +181,7 @@ class _Search:
         except UndecidedError:
             return False
         beside = self._distance(max(start - BESIDE, self.low), min(stop + BESIDE, self.high))
-        allowed, centre = max(TALL * self.mean, STEEP * beside), self.middle
+        allowed, centre = max(10 * self.mean, STEEP * beside), self.middle  # the first adds less than rounding
         if start == self.low or stop == self.high:
             inner, further = (stop, stop + BESIDE) if start == self.low else (start, start - BESIDE)
             centre, before = np.asarray(self.function(np.array([inner, further])), dtype=float).tolist()
@@ -216,7 +210,7 @@ class _Search:
         """The place between two ends: where a comparison changes, to rounding, or a number with few digits close by."""
         low, high, apart = arb(start), arb(stop), SMALLEST
         with ctx.workprec(128):
-            for _ in range(BISECTIONS):
+            for _ in range(24):  # near 1 its neighbours are doubles 2^-53 apart
                 middle = (low + high) / 2
                 sides = (low, middle), (middle, high)
                 decided = [self._decided(one.union(other), acb(one.union(other))) for one, other in sides]

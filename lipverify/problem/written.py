@@ -64,7 +64,6 @@ COVARIATES: dict[str, Callable[..., Covariates]] = {
     "product": lambda d, k, c_u=1.0, c_v=1.0: ProductOfSpheres(axes(d, _degree(k)), c_u, c_v),
 }
 """The words for covariates, and the function that makes covariates of the arguments and the dimension."""
-UNREADABLE = (SyntaxError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError)
 Meant = TypeVar("Meant", Law, Covariates)
 
 
@@ -154,7 +153,7 @@ def _read(text: str, words: Mapping[str, Callable[..., Meant]], kind: type[Meant
             raise TypeError
     except InvalidInput:
         raise
-    except UNREADABLE as error:
+    except (SyntaxError, TypeError, ValueError, ArithmeticError, RecursionError, MemoryError) as error:
         # what Python says of brackets is told; the rest of its messages is about programs
         wrong = error.msg if isinstance(error, SyntaxError) else None
         fault = f" ({wrong})" if wrong and wrong.startswith(("'", "unmatched", "closing")) else ""

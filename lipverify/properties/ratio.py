@@ -13,26 +13,9 @@ ROUNDING = 8 * EPS
 
 
 def require(rule: str, error: Any, allowed: Any, /, **values: Any) -> float:
-    """The largest error / allowed over all entries; raises if it exceeds 1.
+    """The largest error / allowed; raises, with the values at the worst entry, if it exceeds 1 or is NaN.
 
-    Parameters
-    ----------
-    rule
-        The rule in words, for the message.
-    error
-        The excess over the rule, negative where the rule holds with a margin. Any shape.
-    allowed
-        The allowed excess, >= 0; it broadcasts against `error`.
-    **values
-        Values for the message: those with the shape of `error` at the worst entry, the others whole.
-
-    Raises
-    ------
-    AssertionError
-        If an excess is larger than allowed, or NaN.
-
-    >>> require("x <= 1", 0.25, 0.5)
-    0.5
+    `error` is the excess over the rule, negative where the rule holds with a margin.
     """
     missed, may = np.broadcast_arrays(np.asarray(error, dtype=float), np.asarray(allowed, dtype=float))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -24,18 +24,7 @@ from lipverify.properties.ratio import ROUNDING, require
 
 
 def variance(law: Law, d: int) -> tuple[float, float]:
-    """(Var f, its error), over x uniform on S^{d-1} and the functions of the law.
-
-    Raises
-    ------
-    InvalidInput
-        If the law has neither links nor a covariance.
-
-    >>> from lipverify.laws import Linear
-    >>> value, error = variance(Linear(L=1.0), 4)
-    >>> abs(value - 1 / 4) <= error < 1e-12
-    True
-    """
+    """(Var f, its error), over x uniform on S^{d-1} and the functions of the law."""
     # the difference of two rules is the error
     (value, size), (rough, _) = (_by_rule(law, d, nodes) for nodes in (200, 120))
     return value, abs(value - rough) + 64 * EPS * size  # rounding of a sum over the nodes
@@ -252,7 +241,7 @@ NEIGHBOURS = (1e-3, 0.1, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 1.01, 1.02, 1.05, 1.1,
 def is_a_minimum(
     optimum: Optimum,
     loss: Callable[[Problem, Any], LossTerms] = loss_terms,
-    neighbours: Sequence[float] = (1e-3, 0.1, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 1.01, 1.02, 1.05, 1.1, 1.25, 2.0, 10.0),
+    neighbours: Sequence[float] = NEIGHBOURS,
     alarm: float = 1.0,
 ) -> float:
     """Require that the loss stated at w* is the loss there, and that no neighbour has a smaller one, up to the errors.

@@ -18,21 +18,10 @@ __dir__ = directory(__name__)
 
 
 def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
-    """Write the PDF report on a ledger; the file appears whole or not at all.
+    """Write the PDF report on a ledger, with every cell if `evidence`; the file appears whole or not at all.
 
-    `evidence` adds the third layer, every cell of every claim, as an appendix.
-
-    A formula or figure that cannot be typeset or drawn is shown as its source, with the reason; the rest of the report
-    is not affected. Raises `OSError` if the file cannot be written, and `InvalidInput` if a text is too long.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from lipverify.claims.ledger.record import Ledger, Provenance
-    >>> made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
-    >>> empty = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
-    >>> with TemporaryDirectory() as folder:
-    ...     write_report(empty, Path(folder, "report.pdf"))
-    ...     Path(folder, "report.pdf").read_bytes()[:5]
-    b'%PDF-'
+    A formula or figure that cannot be set is shown as its source. Raises `OSError` if the file cannot be written,
+    and `InvalidInput` if a text is too long.
     """
     from lipverify.foundation.files import write_whole
     from lipverify.report.build import build
@@ -48,20 +37,7 @@ def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
 
 
 def write_web_page(ledger: Ledger, path: Path) -> None:
-    """Write the report on a ledger as one HTML file, evidence included; the file appears whole or not at all.
-
-    The page loads nothing and runs only its own script. A formula or figure that cannot be typeset or drawn is shown as
-    its source. Raises `OSError` if the file cannot be written, and `InvalidInput` if a text is too long.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from lipverify.claims.ledger.record import Ledger, Provenance
-    >>> made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
-    >>> empty = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
-    >>> with TemporaryDirectory() as folder:
-    ...     write_web_page(empty, Path(folder, "report.html"))
-    ...     Path(folder, "report.html").read_bytes()[:15]
-    b'<!DOCTYPE html>'
-    """
+    """Write the report as one HTML file, evidence included, which loads nothing; raises as `write_report`."""
     from lipverify.foundation.files import write_whole
     from lipverify.report.visible import quiet, require_printable
     from lipverify.report.web.page import web_page

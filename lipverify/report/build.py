@@ -74,10 +74,7 @@ TITLE = "Numerical verification of claims about in-context learning"
 
 
 def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
-    """The report on a ledger; `draw` places a figure and returns the page's reference to it.
-
-    `evidence` adds the third layer: every cell, cross-check and figure of every claim.
-    """
+    """The report on a ledger; `draw` places a figure and returns its reference; `evidence` adds its layer."""
     contents = contents_of(ledger)
     stems = [readings.stem(group[0]) for _, groups in contents for group in groups]
     anchors = {stem: f"theorem-{k}" for k, stem in enumerate(stems, 1)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lipverify.claims.ledger.symbols import Scalar, named, said
+from lipverify.claims.ledger.symbols import Scalar, named, said, spelled
 from lipverify.report import digits
 
 Where = Mapping[str, Scalar]
@@ -23,16 +23,13 @@ def typeset(coordinate: Scalar) -> str:
 
 
 def _entry(key: str, coordinate: Scalar) -> str:
-    """A coordinate in a column with its name; a law of the noise in its own words."""
-    return said(key, coordinate) if key == "noise" else typeset(coordinate)
+    """A coordinate in a column with its name; as a formula if it is spelled by one."""
+    words = spelled(key, coordinate)
+    return words if "$" in words else typeset(coordinate)
 
 
 def words(where: Where) -> str:
-    """All coordinates of a point.
-
-    >>> words({"d": 2, "law": "relu"})
-    '$d = 2$, ReLU law'
-    """
+    """All coordinates of a point."""
     return ", ".join(said(key, coordinate, typeset(coordinate)) for key, coordinate in where.items())
 
 

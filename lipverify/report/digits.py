@@ -20,7 +20,7 @@ def number(value: float | None, digits: int = 4) -> str:
     if value is None:
         return "–"
     if not math.isfinite(value):
-        return _special(value)
+        return "not a number" if math.isnan(value) else "∞" if value > 0 else f"{MINUS}∞"
     exact = Decimal(repr(float(value)))
     return _written(exact if exact == 0 else _rounded(exact, exact.adjusted() + 1 - digits), True)
 
@@ -56,11 +56,7 @@ def with_error(value: float | None, error: float | None) -> str:
 
 
 def typeset(text: str) -> str:
-    r"""A number with its power of ten as LaTeX; any other text unchanged.
-
-    >>> typeset("1e30"), typeset("2.5e−9"), typeset("relu"), typeset("0.25")
-    ('$10^{30}$', '$2.5 \\times 10^{-9}$', 'relu', '0.25')
-    """
+    r"""A number with its power of ten as LaTeX; any other text unchanged."""
     match = re.fullmatch(rf"({MINUS}?[0-9.]+)e({MINUS}?[0-9]+)", text)
     if match is None:
         return text
@@ -69,20 +65,12 @@ def typeset(text: str) -> str:
 
 
 def scientific(mantissa: str, power: str) -> str:
-    r"""A number times a power of ten in LaTeX, or the power alone.
-
-    >>> scientific("1", "30"), scientific("2.5", "-9")
-    ('10^{30}', '2.5 \\times 10^{-9}')
-    """
+    r"""A number times a power of ten in LaTeX, or the power alone."""
     return rf"10^{{{power}}}" if mantissa == "1" else rf"{mantissa} \times 10^{{{power}}}"
 
 
 def signed(value: float | None) -> str:
-    """A margin with three significant digits and a sign.
-
-    >>> signed(0.08333), signed(-2e-6), signed(0.0), signed(None)
-    ('+0.0833', '−2e−6', '0', '–')
-    """
+    """A margin with three significant digits and a sign."""
     text = number(value, digits=3)
     return f"+{text}" if value is not None and value > 0 else text
 
@@ -99,12 +87,6 @@ def seconds(value: float) -> str:
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
-def _special(value: float) -> str:
-    if math.isnan(value):
-        return "not a number"
-    return "∞" if value > 0 else f"{MINUS}∞"
 
 
 def _exponent(value: Decimal) -> int:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
-from lipverify.report.figures import FLAT, LEVEL, draw, undrawable, width
+from lipverify.report.figures import FLAT, LEVEL, draw, has_place, undrawable, width
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
 
@@ -69,18 +69,14 @@ def _flattens(series: Series, panel: Panel) -> bool:
 
 def _heights(series: Series, panel: Panel) -> list[float]:
     log = panel.yscale == "log"
-    return [math.log(y) if log else y for y in series.y if math.isfinite(y) and (y > 0 or not log)]
+    return [math.log(y) if log else y for y in series.y if has_place(y, log)]
 
 
 Labelled = TypeVar("Labelled", Series, Band, Region)
 
 
 def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    """Join figures that differ only by further curves on the same axes.
-
-    Readings of one statement draw the same measurement, each with its own claimed line; together they make one
-    figure. Figures in which one label would stand for two curves are not joined.
-    """
+    """Join figures that differ only by further curves on the same axes, as readings of one statement do."""
     kept: list[Figure] = []
     for figure in dict.fromkeys(figures):
         for index, earlier in enumerate(kept):

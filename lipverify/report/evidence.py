@@ -14,9 +14,6 @@ from lipverify.claims.ledger.record import Cell, CrossCheck, Record
 from lipverify.report import coordinates, digits, readings
 from lipverify.report.text import Text, printable, rich
 
-_ACROSS = 4
-"""Most readings in adjacent columns of a page."""
-
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """The judgement of one reading on one measurement; `note` is the number of a note below the table."""
@@ -62,9 +59,9 @@ def evidence(records: Sequence[Record]) -> tuple[Evidence, ...]:
     for record in records:
         if record.cells:
             groups.setdefault(repr([_measurement(cell) for cell in record.cells]), []).append(record)
-    return tuple(
-        _table(group[k : k + _ACROSS], len(records)) for group in groups.values() for k in range(0, len(group), _ACROSS)
-    )
+    # at most four readings in adjacent columns of a page
+    parts = [group[k : k + 4] for group in groups.values() for k in range(0, len(group), 4)]
+    return tuple(_table(part, len(records)) for part in parts)
 
 
 def _measurement(cell: Cell) -> tuple[object, ...]:
@@ -141,11 +138,7 @@ def _judgement(cell: Cell, notes: dict[str, str]) -> Judgement:
 
 
 def _beginning(notes: Sequence[str]) -> str:
-    """The common beginning of several notes in whole words, up to the first formula.
-
-    >>> _beginning(["the ratio tends to 2", "the ratio tends to 3"])
-    'the ratio tends to '
-    """
+    """The common beginning of several notes in whole words, up to the first formula."""
     if len(notes) < 2:
         return ""
     words = zip(*(note.split("$")[0].split("`")[0].split(" ") for note in notes), strict=False)
@@ -153,11 +146,7 @@ def _beginning(notes: Sequence[str]) -> str:
 
 
 def _letter(position: int) -> str:
-    """Letters of notes: a, ..., z, aa, ab, ...
-
-    >>> _letter(0), _letter(25), _letter(26)
-    ('a', 'z', 'aa')
-    """
+    """Letters of notes: a, ..., z, aa, ab, ..."""
     before, last = divmod(position, 26)
     return (_letter(before - 1) if before else "") + chr(ord("a") + last)
 

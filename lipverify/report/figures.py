@@ -73,10 +73,7 @@ _READ_AT, _DPI = 100.0, 72
 
 
 def draw(figure: Figure) -> bytes:
-    """Draw a figure as SVG. Text stays text, a fifth of the size of outlines, if the page has the font.
-
-    Raises `ValueError` where the figure cannot be drawn, such as x and y of unequal length.
-    """
+    """Draw a figure as SVG. Text stays text, a fifth of the size of outlines, if the page has the font."""
     with _drawn(figure, 6.5 * width(figure)) as canvas:  # the width of the text in inches
         svg = _saved(canvas, "svg", "none", {})
         # outlines for fonts with several weights, which look the same, and for the Omega and two brackets that TeX's
@@ -86,14 +83,11 @@ def draw(figure: Figure) -> bytes:
 
 
 def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes:
-    """Draw a figure as a stand-alone file: as wide as a paper's column or page, with all fonts embedded.
-
-    A single panel has no title, because a paper puts it in the caption. Raises `ValueError` if it cannot be drawn.
-    """
+    """Draw a figure as a stand-alone file: as wide as a paper's column or page, with all fonts embedded."""
     inches = 6.75  # both columns of a paper
     if len(figure.panels) == 1:
         inches = 3.25  # one column
-        figure = replace(figure, panels=(replace(figure.panels[0], title=""),))
+        figure = replace(figure, panels=(replace(figure.panels[0], title=""),))  # a paper has it in the caption
     about = {"Title": printable(title), "Description" if kind == "svg" else "Subject": printable(figure.alt)}
     with _undisturbed(), _drawn(figure, inches) as canvas:
         return _saved(canvas, kind, "path", about)
@@ -201,11 +195,9 @@ def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
 
 
 def width(figure: Figure) -> float:
-    """The share of the text width that the figure takes: half of it for one or two panels, next to the text.
-
-    A figure with a long legend takes the full width: in half of it the legend would be taller than the axes.
-    """
+    """The share of the text width that the figure takes: half of it for one or two panels, next to the text."""
     entries = {series.label for panel in figure.panels for series in panel.series} - between(figure)
+    # in half the width a long legend would be taller than the axes
     if len(figure.panels) > 2 or len(figure.maps) > 2 or len(entries) > 12:
         return 1.0
     return 0.49
@@ -221,9 +213,13 @@ def undrawable(figure: Figure) -> int:
     )
 
 
+def has_place(value: float, log: bool) -> bool:
+    """True if an axis has a position for a value: it is finite, and positive on a log axis."""
+    return math.isfinite(value) and (value > 0 or not log)
+
+
 def _has_place(panel: Panel, x: float, y: float) -> bool:
-    log = (panel.xscale == "log", panel.yscale == "log")
-    return all(math.isfinite(v) and (v > 0 or not scaled) for v, scaled in zip((x, y), log, strict=True))
+    return has_place(x, panel.xscale == "log") and has_place(y, panel.yscale == "log")
 
 
 def _lay_out(canvas: Any, figure: Figure, total: float) -> list[Any]:

@@ -19,8 +19,7 @@ Draw = Callable[[Figure], Drawing]
 """A function that places a figure and returns the page's reference to it."""
 CONTROLS = "(if a claim holds, its control is a false statement; if it fails, a true one)"
 OFTEN, SHORT = 8, 30
-"""An assumption under more than the first number of headings and longer than the second, in characters, is printed once
-on the first page."""
+"""An assumption under so many headings, and longer than so many characters, is printed once, on the first page."""
 Group = tuple[Record, ...]
 """All readings of one statement."""
 Contents = tuple[tuple[str, tuple[Group, ...]], ...]
@@ -145,11 +144,10 @@ def _compared(surprises: int, new: int, claims: int) -> str:
 
 
 def _trust(ledger: Ledger) -> str:
-    checks = {repr(check): check.agrees for record in ledger.claims for check in record.cross_checks}
-    apart = sum(not agrees for agrees in checks.values())
+    checks, apart = readings.compared(ledger.claims)
     clause = controls(ledger.claims)
     told = f"{clause[0].upper()}{clause[1:]} {CONTROLS}"
     if not checks:
         return f"{told}."
-    methods = f"{counted(len(checks), 'number')} computed by two methods"
+    methods = f"{counted(checks, 'number')} computed by two methods"
     return f"{told}; {methods} " + (f"differ in {apart} cases." if apart else "agree within their errors.")

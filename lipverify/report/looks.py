@@ -105,10 +105,8 @@ def _scale(count: int) -> list[Any]:
 
 
 PAPERS = {"#ffffff": 3.1, "#16181c": 4.6}
-"""The light and dark backgrounds in the page's style, and the least contrast of a curve on each.
-
-WCAG 2 (1.4.11) requires 3; the excess covers rounding to 1/255 and thin lines, which fade on a dark background.
-"""
+"""The light and dark backgrounds of the page, and the least contrast of a curve there: WCAG 2 (1.4.11) requires 3, and
+the excess covers rounding to 1/255 and thin lines, which fade on a dark background."""
 
 
 def colour_class(color: object) -> str:

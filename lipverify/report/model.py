@@ -56,14 +56,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[tuple[str, str], ...]
     """(verdict, number of claims that belong to no passage), worst first."""
     grade: str
-    """The weakest of these readings."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the table of statements."""
 
     anchor: str
-    """The anchor of its theorem."""
     stem: str
     title: Text
     paper: str
@@ -88,9 +86,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     """(outcome, number of passages), all outcomes, best first."""
     pictures: tuple[Drawing, ...]
     symbols: tuple[Symbol, ...]
-    """The symbols in the figures and paragraphs."""
     setting: tuple[Text, ...]
-    """Assumptions of many theorems, printed once."""
     parts: tuple[Part, ...]
 
 
@@ -103,7 +99,6 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     case: Text
     measured: str
     allowed: Text
-    """The set of values that the reading allows there."""
     margin: str
 
 
@@ -121,9 +116,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     assumptions: tuple[Text, ...]
     """The assumptions that the readings of the statement do not share."""
     instead: Text
-    """The statement that holds instead, or a sharper one."""
     reason: Text
-    """The finding: what the evidence shows."""
     verdict: str
     outcome: str
     range: Text
@@ -132,10 +125,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     limits: Text
     """The assumption of a verdict on a limit, and how far the limit was followed."""
     telling: tuple[Telling, ...]
-    """The deciding case of each quantity, the decisive one first."""
     marks: tuple[str, ...]
     problem: Text
-    """The reason why the claim is open or broke."""
 
 
 class Theorem(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,19 +144,15 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     quoted: tuple[tuple[Text, Text], ...]
     """(place, words) of each of these, for a page that must not repeat the words."""
     statement: Text
-    """The displayed statement, that of the first reading."""
     assumptions: tuple[Text, ...]
     """The fair reading: assumptions that the sources leave open and that all readings nearest to print share."""
     instead: Text
     """The statement that holds instead, or a sharper one, from the first reading that has one."""
     reason: Text
-    """The reason in two sentences, from the first reading that has one."""
     picture: Drawing | None
     readings: tuple[Reading, ...]
-    """The deciding numbers of all readings, those nearest to print first."""
     tables: tuple[Table, ...]
     judged: str
-    """The outcome of the controls."""
     resolution: Text
     """The smallest difference that the evidence resolves."""
     cross_checks: str
@@ -173,7 +160,6 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     reproduce: tuple[str, ...]
     seconds: str
     symbols: tuple[Symbol, ...]
-    """The symbols that first appear here."""
     topic: str
     """The anchor of its evidence; empty if the report has no evidence."""
 
@@ -190,13 +176,11 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
 
     anchor: str
     theorem: str
-    """The anchor of its theorem."""
     stem: str
     title: Text
     sources: tuple[Remark, ...]
     assumptions: tuple[Remark, ...]
     remarks: tuple[Remark, ...]
-    """The findings, reading by reading."""
     controls: tuple[Remark, ...]
     tables: tuple[Table, ...]
     """Tables that are too long for the theorem's page."""
@@ -218,12 +202,9 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     holds: Text
     """The readings that hold, if the wording leaves several open."""
     fails: Text
-    """The readings that are refuted, if the wording leaves several open."""
     instead: Text
-    """The statement that holds instead, or a sharper one."""
     grade: str
     judged: str
-    """The number of its claims, and of their supported cells."""
     cells: str
 
 
@@ -233,9 +214,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     """The title without formulas, for the metadata of the files."""
     heading: Text
-    """The title as typeset."""
     author: str
-    """The author of the claims; empty if none is named."""
     made_by: str
     words: dict[str, str]
     outcomes: dict[str, str]
@@ -243,11 +222,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     front: Front
     sections: tuple[Section, ...]
     legend: Text
-    """Explains the tables of evidence."""
     topics: tuple[Topic, ...]
-    """The evidence; empty if the report leaves it out."""
     passages: tuple[Printed, ...]
-    """The passages of the sources, which are the unit of counting."""
     notation: tuple[Symbol, ...]
     """All symbols of the front and the theorems, in order of first use."""
     methods: tuple[tuple[str, Text], ...]

@@ -9,9 +9,8 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from lipverify.foundation.latex.reader import read
-from lipverify.foundation.latex.source import COMMANDS
-from lipverify.foundation.latex.tree import Part
+from lipverify.foundation.latex.reader import Part, read
+from lipverify.foundation.latex.symbols import LATEX
 from lipverify.report.model import Front, Symbol, Theorem
 from lipverify.report.text import formulas_in, rich
 from lipverify.report.words import NOTATION
@@ -27,10 +26,7 @@ class Defined:
         self._known: set[int] = set()
 
     def with_symbols(self, page: Page, stem: str = "", *, own: bool = True) -> Page:
-        """The page with the meanings of the symbols that first appear on it.
-
-        `own`: True if its claims come with lipverify. A letter in a user's file has the meaning that the file gives it.
-        """
+        """The page with the meanings of the symbols that first appear on it; claims not `own` define theirs."""
         holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
         used, before, new_entries = set(symbols_in(page)), set[str](), list[int]()
         while used != before:  # a meaning may contain further symbols
@@ -64,9 +60,9 @@ def _symbols(part: Part) -> Iterator[str]:
     r"""The letters of a formula with their commands: `\mathbf{M}` is `\mathbfM`."""
     match part:
         case Part("sign", text):
-            yield COMMANDS.get(text, text)
+            yield LATEX.get(text, text)
         case Part("command", name, (Part("row", _, (Part("sign", text),)),)) if name != "sqrt":
-            yield f"\\{name}{COMMANDS.get(text, text)}"
+            yield f"\\{name}{LATEX.get(text, text)}"
         case _:
             for inside in filter(None, part.parts):
                 yield from _symbols(inside)

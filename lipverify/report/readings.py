@@ -41,10 +41,7 @@ def label(record: Record) -> str:
 
 
 def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
-    """The range of some readings' verdicts: one range if it is common, each range if they are few, else their number.
-
-    If one of them rests on a limit, the limit's assumption follows.
-    """
+    """The range of some readings' verdicts, or each, or their number; then the assumption of a limit."""
     by_range: dict[str, list[Record]] = {}
     for record in records:
         by_range.setdefault(reach(record.cells, record.verdict, record.id, latex=latex), []).append(record)
@@ -93,10 +90,7 @@ def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]])
 
 
 def names(some: Sequence[Record], records: Sequence[Record]) -> str:
-    """Names for some of the readings, by the label parts that distinguish them from the rest.
-
-    Empty for all of them; "all but" the others if that is shorter.
-    """
+    """Some of the readings by the label parts that distinguish them, or as "all but" the others; empty for all."""
     chosen = {record.id for record in some}
     rest = [record for record in records if record.id not in chosen]
     if not rest:
@@ -148,6 +142,12 @@ def marks(record: Record) -> tuple[str, ...]:
 def missed(record: Record) -> bool:
     """True if a control was judged and not caught. A check that broke has judged no control."""
     return bool(record.cells) and not record.control.caught
+
+
+def compared(records: Iterable[Record]) -> tuple[int, int]:
+    """How many numbers two methods computed, and for how many they differ."""
+    checks = {repr(check): check.agrees for record in records for check in record.cross_checks}
+    return len(checks), sum(not agrees for agrees in checks.values())
 
 
 def differs(record: Record) -> bool:

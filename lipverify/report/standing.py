@@ -12,9 +12,7 @@ from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
 from lipverify.report.text import rich
 
 LONGEST, WITH_TEXT = 160, 100
-"""Longest range in a line, in characters with formulas as source; the shorter limit applies if the line has other
-text."""
-WORST_OUTCOME_FIRST = tuple(reversed(OUTCOMES))
+"""Longest range in a line, alone and with other text, in characters with formulas as source."""
 
 
 def nearest_to_print(records: Sequence[Record]) -> Kind | None:
@@ -54,8 +52,8 @@ def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing
     ranges = {name: _short(where) for name, where in ranges_of(judged, own).items()}
     return Standing(
         kind=kind or "",
-        outcomes=tuple((name, str(outcomes[name])) for name in WORST_OUTCOME_FIRST if outcomes[name]),
-        ranges=tuple(rich(ranges[name]) for name in WORST_OUTCOME_FIRST if outcomes[name])
+        outcomes=tuple((name, str(outcomes[name])) for name in reversed(OUTCOMES) if outcomes[name]),
+        ranges=tuple(rich(ranges[name]) for name in reversed(OUTCOMES) if outcomes[name])
         or (rich(_short(holds_at(judged))),),
         others=tuple((name, str(rest[name])) for name in WORST_FIRST if rest[name]),
         grade=behind(judged, records) or "",

@@ -58,7 +58,6 @@ def rich(text: str) -> Text:
     return tuple(runs)
 
 
-@lru_cache(1 << 14)
 def formula(latex: str) -> Run:
     """One formula, given without dollar signs; as code if it cannot be typeset."""
     try:
@@ -79,14 +78,7 @@ def formulas_in(data: Any) -> Iterator[dict[str, Any]]:
 
 
 def printable(text: str) -> str:
-    r"""The text with every invisible character replaced by its code point.
-
-    Characters without a glyph, control characters and marks that reorder text would let a page differ from the ledger
-    without a trace.
-
-    >>> printable("1\u202e2"), printable("a\tb\nc"), printable("σ² ≤ 1")
-    ('1⟨U+202E⟩2', 'a b\nc', 'σ² ≤ 1')
-    """
+    """The text with every invisible character replaced by its code point: a page shows what the ledger has."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(character) for character in text.replace("\t", " "))
@@ -140,10 +132,7 @@ def _glyphs(font: str) -> frozenset[int]:
 
 @cache
 def drawable(text: str, width: float) -> str:
-    """Text for matplotlib, cut if it is longer than `width` inches.
-
-    If its formulas cannot be read, the text is unchanged.
-    """
+    """Text for matplotlib, cut if it is longer than `width` inches; unchanged if its formulas cannot be read."""
     from matplotlib.mathtext import MathTextParser
 
     text = printable(text).replace("\n", " ")

@@ -57,10 +57,7 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
 
 
 def told_first(records: Sequence[Record], passages: Sequence[Passage]) -> list[Record]:
-    """All readings, the nearest to print first, and second the nearest with the opposite verdict if there is one.
-
-    A page has room for two readings, so these include one that holds and one that fails, if both exist.
-    """
+    """All readings, nearest to print first, and second the nearest with the opposite verdict: a page has two."""
     first, *others = nearest_first(records)
     deciding = {id for passage in passages for id in passage.telling}
     apart = [record for record in others if {first.verdict, record.verdict} == {"supported", "refuted"}]
@@ -75,20 +72,13 @@ def _reason(records: Sequence[Record]) -> str:
 
 
 def beginning(text: str, sentences: int = 2) -> str:
-    r"""The first sentences of a text; a full stop in a formula or number does not end a sentence.
-
-    >>> beginning("Of order $1.5$. At most 0.5 of it. The rest.")
-    'Of order $1.5$. At most 0.5 of it.'
-    """
+    r"""The first sentences of a text; a full stop in a formula or number does not end a sentence."""
     ends = [k for k in re.finditer(r"\.(?=\s+[A-Z$]|\s*$)", text) if text[: k.start()].count("$") % 2 == 0]
     return text[: ends[sentences - 1].start() + 1] if len(ends) >= sentences else text
 
 
 def telling_figure(records: Sequence[Record]) -> Figure | None:
-    """The figure of the page: the first one that its claims draw for it, if possible of the readings nearest to print.
-
-    Readings that share a figure are drawn in it. A figure with almost no points is chosen last.
-    """
+    """The figure of the page: the first that its claims draw for it, if possible of those nearest to print."""
     nearest = {record.id for record in judged_by(records)}
     own = [figure for record in nearest_first(records) if record.id in nearest for figure in record.figures]
     figures = joined(figure for record in records for figure in record.figures)
@@ -187,10 +177,7 @@ def _problem(record: Record) -> Text:
 
 
 def statement_of(latex: str) -> Text:
-    """The formulas of a statement, one by one if it joins several independent ones, or else as a whole.
-
-    Words between the formulas become separate parts.
-    """
+    """The formulas of a statement one by one, with the words between them, or else the statement as a whole."""
     parts: list[Run] = []
     comma = False
     for is_words, piece in outside_words(latex) if latex.strip() else []:
@@ -242,12 +229,9 @@ def _number(value: float) -> str:
 
 
 def _cross_checks(records: Sequence[Record]) -> str:
-    checks = {repr(check): check.agrees for record in records for check in record.cross_checks}
-    if not checks:
-        return ""
-    apart = sum(not agrees for agrees in checks.values())
-    numbers = f"{counted(len(checks), 'number')} by two methods"
-    return f"{numbers}: {f'{apart} differ' if apart else 'all agree within their errors'}"
+    checks, apart = readings.compared(records)
+    numbers = f"{counted(checks, 'number')} by two methods"
+    return "" if not checks else f"{numbers}: {f'{apart} differ' if apart else 'all agree within their errors'}"
 
 
 def _reproduce(records: Sequence[Record]) -> tuple[str, ...]:

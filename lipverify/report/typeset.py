@@ -24,12 +24,7 @@ _FORMULAS = b"""#set document(title: "formulas")
 
 
 def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
-    """The PDF of a report whose drawings refer to `figures` by name.
-
-    A formula that the typesetter refuses is shown as its source; the rest is not affected. If the archive standards
-    refuse the page itself, for example because of an empty heading, the report is written without claiming to meet
-    them.
-    """
+    """The PDF of a report whose drawings refer to `figures` by name; a refused formula is shown as its source."""
     with tempfile.TemporaryDirectory(prefix="lipverify-") as folder:
         root = Path(folder)
         for name, content in figures.items():
@@ -46,7 +41,7 @@ def _as_it_can_be(root: Path, data: Any) -> bytes:
         _spell_out(root, data)
     try:
         return _compile(root, data)
-    except typst.TypstError:
+    except typst.TypstError:  # the standards refuse the page itself, for example because of an empty heading
         return _compile(root, data, standards=[])
 
 

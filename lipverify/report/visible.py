@@ -31,14 +31,7 @@ def named(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""The text on one line, with every invisible character replaced by its code point.
-
-    With an escape sequence, a null byte or a mark that reorders text, a terminal or a table would show something other
-    than the text.
-
-    >>> visible("a\nb\x1b[31m"), visible("1\u202e2"), visible("σ² ≤ 1")
-    ('a b⟨U+001B⟩[31m', '1⟨U+202E⟩2', 'σ² ≤ 1')
-    """
+    """The text on one line, with every invisible character, which may reorder it, replaced by its code point."""
     return "".join(map(_shown, text))
 
 
@@ -51,8 +44,7 @@ def _shown(character: str) -> str:
 
 
 LONGEST_TEXT, LONGEST_WORD, LONGEST_FORMULA = 20_000, 4_000, 4_000
-"""Longest text, word and formula in characters, many times ours; the time to break lines grows faster than the
-length."""
+"""Longest text, word and formula in characters, many times ours: the time to break lines grows faster than they do."""
 NAMED = 8
 """Characters that replace a character without a glyph by its code point."""
 

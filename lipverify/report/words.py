@@ -11,6 +11,7 @@ VERDICTS = {
     "error": "error",
 }
 """The word for a verdict, short enough for a table."""
+SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"}
 
 LEGEND = (
     "A number with its signed distance to the edge of the set that a reading allows: ✓ inside, ✗ outside, ? across the "
@@ -57,16 +58,7 @@ class Entry(msgspec.Struct, frozen=True):
     """True if it has the same meaning in users' files, whose letters are their own."""
 
     def holds_for(self, stem: str, own: bool) -> bool:
-        r"""True if the symbol has this meaning in a statement; `own`: of a claim that comes with lipverify.
-
-        Users' files define their own letters, even if a statement there has the same id.
-
-        >>> by_letter = {entry.symbol: entry for entry in NOTATION if not entry.linear}
-        >>> [by_letter[r"$\Lambda$"].holds_for(stem, True) for stem in ("softmax.one", "lt.one")]
-        [True, False]
-        >>> by_letter[r"$\Lambda$"].holds_for("softmax.one", False)
-        False
-        """
+        """True if the symbol has this meaning in a statement; users' claims (not `own`) define their own letters."""
         return (stem.startswith("lt.") == self.linear) if own else self.anywhere
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lipverify.claims.language.contents import contents
+from lipverify.claims.language.contents import contents  # internal: which files have claims
 from lipverify.claims.ledger import Allowed, Interval, read_ledger, schema, write_ledger
 from lipverify.claims.plan import (
     CellPlan,

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from lipverify.claims.language.contents import HEADINGS, contents
+from lipverify.claims.language.contents import HEADINGS, contents  # internal: how a file names its headings
 from lipverify.claims.plan import Claim, all_claims, select_claims
 from lipverify.foundation.shipped import shipped
 

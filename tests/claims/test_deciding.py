@@ -147,13 +147,57 @@ def test_a_route_that_a_function_chooses_is_kept_and_named(lipverify: Commands, 
 
 
 def test_an_unsettled_limit_is_measured_on_more_points(lipverify: Commands, tmp_path: Path) -> None:
-    record = opened(tmp_path, GROWING)
+    """A true Theta is decided by the ratio, for which the exponent must be known to 0.02."""
+    record = opened(tmp_path, GROWING.replace("1e2, 1e6", "1e4, 1e16"))
     assert record.verdict == "inconclusive"
     assert record.step is not None
     assert (record.step.what, record.step.times) == ("points", 27 / 12)
+    assert (record.step.route, record.step.needed) == ("support", 0.02)
+    assert wants(record).startswith("needs an error of 0.02: 27 points on the ray")
     done, ledger = verified(lipverify, tmp_path, "--decide", "60")
     assert len(ledger.claims[0].cells) == 1
-    assert ledger.claims[0].step is None, done.stderr
+    assert (ledger.claims[0].verdict, ledger.claims[0].step) == ("supported", None), done.stderr
+
+
+def test_points_are_not_named_if_their_error_is_predicted_to_be_too_large(tmp_path: Path) -> None:
+    """An error of 0.8 falls to no less than 0.36 on 27 points in place of 12, as the ladder is too short."""
+    record = opened(tmp_path, GROWING)
+    assert (record.verdict, record.step) == ("inconclusive", None)
+    assert wants(record) == "no step is known to decide it"
+
+
+def test_an_equality_that_holds_is_not_predicted_to_be_refuted(tmp_path: Path) -> None:
+    text = SAMPLED.replace('high="EDGE", control="1/2"', 'equals="1", within="0", control="2"')
+    record = opened(tmp_path, text.replace("return 1.0,", "return 1.00003,"))
+    assert (record.verdict, record.step) == ("inconclusive", None)
+
+
+WIDENING = dedent(f"""\
+    from lipverify.claims import claim, exponent
+
+    POINTS = []
+
+    def rough(n):
+        POINTS.append(n)
+        return n ** 0.5 * (1 + 3 * n ** -0.15) * (1 + WAVE * (-1) ** len(POINTS)), 1e-13
+
+    claim("mine.rough", exponent(rough, "q", equals="1/2", along={{"n": (1e4, 1e16)}}, control="0.6"), {SOURCE})
+""")
+
+
+def test_a_step_that_widens_the_error_keeps_the_evidence_before_it(lipverify: Commands, tmp_path: Path) -> None:
+    wave = "(1e-3 if round(n) in DENSE else 0)".replace(
+        "DENSE", "{round(1e4 * 10 ** (12 * k / 26)) for k in range(1, 26)}"
+    )
+    text = WIDENING.replace("WAVE", wave)
+    before = opened(tmp_path, text)
+    assert before.step is not None
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    [record] = ledger.claims
+    assert (record.verdict, record.step, record.cells) == ("inconclusive", None, before.cells), done.stderr
+    assert "the evidence before it is kept" in " ".join(done.stderr.split())
+    assert "27 points on the ray did not decide it" in wants(record)
+    assert lipverify("audit", str(tmp_path / "out" / "ledger.json")).returncode == 0
 
 
 def test_claims_decided_or_on_the_edge_have_no_next_step(tmp_path: Path) -> None:

@@ -23,6 +23,21 @@ def grows(n):
 def table(n):
     return {"a on b": (2.0 + 1 / n, 1e-12), "b on a": (n**0.5, 1e-12)}
 
+def fades(n):
+    return (n**-0.5 if n < 1e22 else 0.0), 4e-12
+
+def falls(n):
+    return (n**-0.5 if n < 1e26 else 0.0), 1e-20
+
+def stops(n):
+    return (n**-0.5 if n < 1e9 else 0.0), 1e-4
+
+def decays(n):
+    return n**-0.5, 1e-20
+
+def below(n):
+    return n**-0.5 - 1e-4, 1e-12
+
 def one(x, y):
     return {"a on b": (1.0, 0.1)}
 
@@ -112,3 +127,36 @@ def test_a_quantity_named_by_an_unknown_coordinate_is_refused(claims: Declared) 
     limit = 'bound(table, "q", of="{trained} on b", along={"n": (1e4, 1e30)}, high="4", control="1")'
     with pytest.raises(InvalidInput, match=r"of = .*trained.*no coordinate"):
         verdict(claims(f'claim("mine.limit", {limit}, **SAID)'))
+
+
+@pytest.mark.parametrize(
+    ("form", "found", "note"),
+    [
+        ('bound(fades, "q", along=RAY, high="0.01", control="-1")', "supported", "is 0 within its error from 8.1"),
+        ('bound(fades, "q", along=RAY, low="0.01", control=("1", "-1"))', "refuted", "is 0 within its error from 8.1"),
+        ('bound(decays, "q", along=RAY, high="0.01", control="-1")', "supported", "tends to 0"),
+        ('exponent(fades, "q", along=RAY, high="-1/4", control="-3/4")', "supported", ""),
+        (
+            'exponent(falls, "q", along=RAY, high="-1/4", control="-3/4")',
+            "inconclusive",
+            "below",
+        ),
+        (
+            'exponent(stops, "q", along=RAY, high="-1/4", control="-3/4")',
+            "inconclusive",
+            "only 2 p",
+        ),
+    ],
+)
+def test_a_quantity_may_be_0_within_its_error(claims: Declared, form: str, found: str, note: str) -> None:
+    """A bound O(n^-a) holds as far as the values go, if what follows agrees with it; the limit is 0."""
+    text = f'RAY = {{"n": (1e4, 1e30)}}\nclaim("mine.zero", {form}, **SAID)'
+    record = run(claims(text), jobs=0).claims[0]
+    assert record.verdict == found, record.problem
+    assert note in record.cells[0].note
+
+
+def test_a_quantity_below_0_by_more_than_its_error_does_not_grow(claims: Declared) -> None:
+    record = run(claims('claim("mine.below", exponent(below, "q", high="0", control="-1"), **SAID)'), jobs=0).claims[0]
+    assert record.verdict == "error"
+    assert "what grows like a power is positive" in record.problem

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lipverify.claims.language.contents import contents
+from lipverify.claims.language.contents import contents  # internal: the names that are taken
 from lipverify.claims.language.file import start  # internal: what `new claim` writes, without a command
 from lipverify.claims.ledger import Ledger, Record
 from lipverify.claims.plan import all_claims, claims_of, profile_named, select_claims

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.store import Rows
+from lipverify.foundation.store import Rows  # internal: the file of finished measurements
 
 VERIFY = [sys.executable, "-c", "from lipverify.cli import main; main()", "verify"]
 CLAIMS = """

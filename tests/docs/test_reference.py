@@ -36,7 +36,6 @@ MODULES = (
 MADE = ("Band", "Figure", "HeatMap", "Panel", "Region", "Series", "Source", "Table")
 """The records of a ledger that a claim's own functions make. They need an example."""
 RAISES_NOTHING = {
-    "mean_with_half_width": "without values both are NaN",
     "at": "what it is made of is checked where a claim takes it",
     "per_profile": "a pair: its values are checked where they are used",
     "few_tokens_a_window": "takes what the strategies draw",

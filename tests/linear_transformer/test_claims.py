@@ -11,7 +11,12 @@ from lipverify.foundation.shipped import shipped
 QUICK = profile_named("quick")
 
 
-@pytest.mark.parametrize("name", ["implicit_model", "diagonal", "momentum", "adaptive_step", "expressive_limit"])
+LONG = ("implicit_model", "expressive_limit")
+
+
+@pytest.mark.parametrize(
+    "name", ["diagonal", "momentum", "adaptive_step", *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)]
+)
 def test_verdicts_are_as_recorded_and_every_control_is_caught(name: str) -> None:
     ledger = run(library_claims(shipped() / "linear_transformers" / f"{name}.py", QUICK), jobs=0)
     for record in ledger.claims:

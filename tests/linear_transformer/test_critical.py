@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from flint import arb
+from flint import arb, ctx, fmpq, fmpq_mpoly_ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import root
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.linear_transformer import Regression, UniformNoise
 from lipverify.linear_transformer.gdplusplus import (
     excess_loss,
     flat_weights,
     known_optimum,
-    second_moment,
     small_start,
     two_layers,
 )
 
-# internal: derivatives in balls, which a critical point does not show
-from lipverify.linear_transformer.gdplusplus.critical import _moments, certified, derivatives, on_gauss_nodes
+# internal: derivatives as polynomials and their roots, which a critical point does not show
+from lipverify.linear_transformer.gdplusplus.critical import (
+    PRECISION,
+    _real_roots,
+    at,
+    certified,
+    on_gauss_nodes,
+    slopes,
+)
 
 # internal: starts with random zeros
-from lipverify.linear_transformer.gdplusplus.folds import folded
+from lipverify.linear_transformer.gdplusplus.exploring import folded
 from lipverify.linear_transformer.published import regression_named
 
 EPS = float(np.finfo(float).eps)
@@ -42,18 +48,28 @@ def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: f
         deviations, jacobian = loss.deviations(at)
         return np.asarray(deviations @ jacobian)
 
-    found = derivatives([arb(x) for x in weights], second_moment(regression.noise), _moments(20, 10, layers))
+    found, place = slopes(regression, layers), [arb(x) for x in weights]
     size = np.abs(gradient(0 * weights)).max()
-    assert np.abs(np.asarray([float(x) for x in found.gradient]) - gradient(weights)).max() < 1e-9 * size
+    with ctx.workprec(PRECISION):
+        exact_gradient = np.asarray([float(at(slope, place)) for slope in found])
+        hessian = np.asarray([[float(at(slope.derivative(k), place)) for k in range(len(found))] for slope in found])
+    assert np.abs(exact_gradient - gradient(weights)).max() < 1e-9 * size
     step = 1e-6  # second differences: the square of it, and rounding over it
     for k in range(len(weights)):
         move = step * np.eye(len(weights))[k]
         column = (gradient(weights + move) - gradient(weights - move)) / (2 * step)
-        exact = np.asarray([float(found.hessian[j][k]) for j in range(len(weights))])
-        assert np.abs(exact - column).max() < 1e-5 * (np.abs(column).max() + size)
+        assert np.abs(hessian[k] - column).max() < 1e-5 * (np.abs(column).max() + size)
 
 
-@pytest.mark.parametrize(("noise", "count"), [("uniform-0", 3), ("uniform-3", 2), ("uniform-5", 1), ("levels-1-3", 2)])
+@pytest.mark.parametrize(
+    ("noise", "count"),
+    [
+        ("uniform-0", 3),
+        pytest.param("uniform-3", 2, marks=pytest.mark.slow),
+        ("uniform-5", 1),
+        pytest.param("levels-1-3", 2, marks=pytest.mark.slow),
+    ],
+)
 def test_a_search_finds_no_point_of_two_layers_that_is_not_listed(noise: str, count: int) -> None:
     """A solver of equations on sums in doubles, from random zeros, ends in listed points alone."""
     regression = regression_named(noise)
@@ -91,7 +107,7 @@ def test_two_layers_have_the_best_minimum_known_and_the_gradient_vanishes_at_all
 def test_a_point_that_is_not_critical_is_not_certified() -> None:
     """Newton's method from far away has not reached a point, and the test in balls detects it."""
     with pytest.raises((OutOfReach, ZeroDivisionError)):
-        certified(regression_named("uniform-3"), [5.0, 5.0, 5.0])
+        certified(slopes(regression_named("uniform-3"), 2), [5.0, 5.0, 5.0])
 
 
 def test_small_weights_end_in_a_minimum_that_is_listed_and_is_not_the_best() -> None:
@@ -108,5 +124,21 @@ def test_small_weights_end_in_a_minimum_that_is_listed_and_is_not_the_best() -> 
 def test_the_moments_depend_on_the_size() -> None:
     """One layer without noise: -M[t] / M[t^2], -1/(n + d + 1)."""
     for d, n in ((1, 5), (3, 7), (5, 30)):
-        point = certified(Regression(d, n, UniformNoise(0.0)), [-1 / (n + d)])
+        point = certified(slopes(Regression(d, n, UniformNoise(0.0)), 1), [-1 / (n + d)])
         assert point.weights[0] == pytest.approx(-1 / (n + d + 1), rel=4 * EPS)
+
+
+@pytest.mark.parametrize("digits", [6, 40, 90])
+def test_no_rounding_decides_whether_a_root_is_real(digits: int) -> None:
+    """Two real roots a hair apart and two complex ones a hair from the axis, and a root of order two."""
+    ring = fmpq_mpoly_ctx.get(("a", "b"), "lex")
+    a, hair = ring.gens()[0], fmpq(1, 10 ** (2 * digits))
+    for square, count in ((a**2 - hair, 2), (a**2 + hair, 0), ((a - 1) ** 2, 1)):
+        with ctx.workprec(PRECISION):
+            assert len(_real_roots(square * (a - 3), 0)) == count + 1
+
+
+@pytest.mark.parametrize("layers", [0, 4])
+def test_other_depths_are_refused(layers: int) -> None:
+    with pytest.raises(InvalidInput, match=f"layers = {layers}: .* from 1 to 3"):
+        small_start(regression_named("uniform-3"), layers)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import dblquad
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import (
     CategoricalNoise,
@@ -35,9 +35,6 @@ from lipverify.linear_transformer.gdplusplus import (
     residual,
     spectral_rule,
 )
-
-# internal: the filter of ridge regression refuses a negative constant
-from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge
 
 # internal: flat weights and layers are inverses of each other
 from lipverify.linear_transformer.gdplusplus.loss import layers_of
@@ -123,13 +120,9 @@ def test_a_rule_reaches_as_far_as_its_degree() -> None:
     assert logs[1] < exact - 1
 
 
-def test_an_invalid_spectral_rule_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="n = 4 < d = 5"):
-        spectral_rule(4, 5)
+def test_a_rule_of_too_many_eigenvalues_is_out_of_reach() -> None:
     with pytest.raises(OutOfReach, match="n = 400"):
         spectral_rule(400, 200)
-    with pytest.raises(InvalidInput, match="contexts = 0"):
-        largest_seen(20, 10, 0)
 
 
 # ---- the recursion
@@ -204,7 +197,7 @@ def test_one_layer_in_closed_form() -> None:
         assert abs(one.loss.value - d * (d + 1) / (2 * (n + d + 1))) <= one.loss.error
 
 
-@pytest.mark.parametrize("noise", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(1.0, marks=pytest.mark.slow), 5.0])
 def test_the_loss_in_extended_precision(noise: float) -> None:
     """The same sum over the same nodes with 50 digits, at the optimum over the eigenvalues of 10^5 contexts."""
     optimum = grown_gdplusplus(Regression(4, 12, UniformNoise(noise)), 4, seen_in=1e5)[-1]
@@ -280,23 +273,12 @@ def test_the_law_of_the_noise_enters_through_its_second_moment() -> None:
 
 
 def test_eigenvalues_that_no_sample_shows_rule_the_expectation() -> None:
-    """The best weights for the eigenvalues of 10^5 contexts are worthless in expectation; with one layer they are the
-    same.
-    """
+    """The best weights for 10^5 contexts' eigenvalues are worthless in expectation; for one layer they are the same."""
     seen, everything = ([known_optimum("uniform-0", k, contexts) for k in (1, 4)] for contexts in (1e5, None))
     assert seen[1].loss.value < 0.5 * everything[1].loss.value
     assert abs(seen[0].loss.value - everything[0].loss.value) < 1e-4
     whole = ExcessLoss(spectral_rule(20, 10, 81), 0.0)
     assert whole(flat_weights(seen[1].model)) > 1e30
-
-
-def test_invalid_arguments_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="depth = 8"):
-        optimal_gdplusplus(TABLE, 8)
-    with pytest.raises(InvalidInput, match="n = 3 < d = 5"):
-        optimal_gdplusplus(Regression(5, 3, UniformNoise(1.0)), 1)
-    with pytest.raises(InvalidInput, match=r"penalty = -1\.0"):
-        ConstantRidge(-1.0)
 
 
 def test_layers_and_flat_weights_are_inverse() -> None:

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq, fmpq_mat
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, gdplusplus_floor
 
@@ -30,10 +30,8 @@ from lipverify.linear_transformer.gdplusplus import (
 from lipverify.linear_transformer.gdplusplus.floor import degree
 
 # internal: exact moments compared with those of the traces
-from lipverify.linear_transformer.gdplusplus.moments import density_moments
-
 # internal: Gauss's rule alone, at its degree and beyond
-from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_mean, gauss_rule, recurrence
+from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_mean, gauss_rule, recurrence
 
 # internal: the same moments by a route of traces
 from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments
@@ -62,37 +60,12 @@ def test_moments_are_those_of_the_trace(size: tuple[int, int]) -> None:
     assert all(m.q == 1 for m in density_moments(*size, 12))
 
 
-@given(size=SIZES, reach=log_floats(0.5, 80.0))
-def test_moments_up_to_a_reach(size: tuple[int, int], reach: float) -> None:
-    """Balls compared with Gauss-Legendre panels, whose sums of positive terms have a few roundings a node."""
-    rule = spectral_rule(*size, 9, reach=reach)
-    assume(len(rule.t) > 0)
-    with ctx.workprec(400):
-        found = density_moments(*size, 9, reach)
-    sums = [rule.mean(rule.t**k) for k in range(9)]
-    errors = [abs(have / float(want) - 1) for have, want in zip(sums, found, strict=True)]
-    allowed = 64 * (sum(size) + 9) * EPS + rule.error
-    target(max(errors) / allowed)
-    assert max(errors) <= allowed
-
-
-def test_one_dimension_up_to_a_reach_is_an_incomplete_gamma_function() -> None:
-    with ctx.workprec(300):
-        found = density_moments(7, 1, 5, 3.0)
-        exact = [arb(2) ** k * arb(1.5).gamma_lower(arb(3.5) + k) / arb(3.5).gamma() for k in range(5)]
-        assert all(
-            one.overlaps(other) and one.rel_accuracy_bits() > 200 for one, other in zip(found, exact, strict=True)
-        )
-
-
 # ---- Gauss's rule
 
 
 @given(size=SIZES, nodes=st.integers(1, 12))
 def test_gauss_rule_is_exact_for_twice_its_nodes(size: tuple[int, int], nodes: int) -> None:
-    """Moments up to 2 nodes are exact, the next is not; eigenvalues of a tridiagonal matrix are accurate relative to
-    its norm.
-    """
+    """Moments up to 2 nodes are exact, the next is not; eigenvalues are accurate relative to the norm of the matrix."""
     rule, exact = gauss_rule(*size, nodes), density_moments(*size, 2 * nodes + 2)
     errors = [abs(rule.mean(rule.t**k) / float(exact[k]) - 1) for k in range(1, 2 * nodes + 1)]
     allowed = 64 * nodes * EPS * (2 * nodes + 1) * rule.t[-1] / rule.t[0]
@@ -111,7 +84,7 @@ def test_insufficient_precision_is_reported(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(orthogonal, "TRIES", 1)
     monkeypatch.setattr(orthogonal, "MOMENT_BITS", 0)
     with pytest.raises(OutOfReach, match="bits do not suffice"):
-        recurrence.__wrapped__(20, 10, 200, None)
+        recurrence.__wrapped__(20, 10, 200)
 
 
 # ---- the floor
@@ -156,7 +129,7 @@ def test_the_floor_is_the_least_loss_of_a_polynomial(noise: NoiseLaw, layers: in
     assert least > higher.value + higher.error  # the test can fail: one more layer is not reached
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(size=SIZES, noise=LAWS, flat=st.integers(1, 3).flatmap(weights))
 def test_no_model_is_below_the_floor(size: tuple[int, int], noise: NoiseLaw, flat: Floats) -> None:
     regression, layers = Regression(size[1], size[0], noise), (len(flat) + 1) // 2
@@ -184,7 +157,7 @@ def test_the_loss_above_the_floor_is_a_sum_over_gauss_nodes(size: tuple[int, int
     assert abs(difference - exact) <= allowed
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(size=SIZES, noise=LAWS)
 def test_floors_fall_with_depth_to_ridge(size: tuple[int, int], noise: NoiseLaw) -> None:
     regression = Regression(size[1], size[0], noise)
@@ -203,12 +176,6 @@ def test_deep_models_under_noise_are_bounded_by_ridge() -> None:
     assert floor.value + floor.error >= ridge.value
 
 
-def test_less_of_the_eigenvalues_is_less_of_the_loss() -> None:
-    silent = Regression(10, 20, UniformNoise(0.0))
-    few, more, every = (gdplusplus_floor(silent, 3, seen_in) for seen_in in (1e5, 1e9, None))
-    assert few.value < 0.8 * more.value < 0.8 * every.value
-
-
 def test_one_layer_is_any_filter_of_degree_one() -> None:
     floor = gdplusplus_floor(Regression(10, 20, UniformNoise(0.0)), 1)
     assert abs(floor.value - 110 / 62) <= floor.error + EPS
@@ -225,14 +192,3 @@ def test_printed_entries_without_noise_are_below_the_floor() -> None:
 def test_second_moments_are_exact() -> None:
     assert second_moment(UniformNoise(0.5)) == fmpq(1, 12)
     assert second_moment(CategoricalNoise((1.0, 3.0, 5.0))) == fmpq(35, 3)
-
-
-def test_invalid_arguments_of_a_floor_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="layers = 8"):
-        gdplusplus_floor(Regression(2, 4, UniformNoise(0.0)), 8)
-    with pytest.raises(InvalidInput, match="n = 3 < d = 5"):
-        gdplusplus_floor(Regression(5, 3, UniformNoise(0.0)), 1)
-    with pytest.raises(InvalidInput, match="reach = 0"):
-        density_moments(4, 2, 3, 0.0)
-    with pytest.raises(InvalidInput, match="the floor is proved for"):
-        second_moment(NoiseLaw())

@@ -1,6 +1,4 @@
-"""The search for the best GD++: many descents at once, their starts, a global method for comparison, the stored
-optima.
-"""
+"""The search for the best GD++: many descents at once, their starts, a global method, the stored optima."""
 
 from __future__ import annotations
 
@@ -32,11 +30,11 @@ from lipverify.linear_transformer.gdplusplus import (
 # internal: one descent and its derivatives, out of a search's many
 from lipverify.linear_transformer.gdplusplus.descents import descended, deviations_of, raced
 
+# internal: the starts of a search, and the global method's coordinates
+from lipverify.linear_transformer.gdplusplus.exploring import deepened, folded, moved, places_of, ranges, weights_at
+
 # internal: the degree of the polynomials of a number of layers
 from lipverify.linear_transformer.gdplusplus.floor import degree
-
-# internal: the starts of a search, and the global method's coordinates
-from lipverify.linear_transformer.gdplusplus.folds import deepened, folded, moved, places_of, ranges, weights_at
 
 # internal: the file of known optima is written again
 from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path, write_known
@@ -131,7 +129,7 @@ def by_evolution(layers: int, noise: float, seed: int, generations: int) -> floa
     return float(descended(loss, flat, 300).values[0])
 
 
-@pytest.mark.parametrize("sigma_max", [0.0, 3.0])
+@pytest.mark.parametrize("sigma_max", [pytest.param(0.0, marks=pytest.mark.slow), 3.0])
 def test_two_layers_by_differential_evolution(sigma_max: float) -> None:
     """It shares the loss, and neither starts nor steps; both minima are polished to 1e-9."""
     regression = Regression(10, 20, UniformNoise(sigma_max))
@@ -176,9 +174,7 @@ def test_the_search_agrees_with_itself() -> None:
 
 @pytest.mark.parametrize("noise", [each.name for each in NOISES])
 def test_stored_optima_are_minima_above_their_floors(noise: str) -> None:
-    """Integrated again: deeper is better, the gradient is 0, and no floor is above the loss; a floor of fewer layers
-    is.
-    """
+    """Integrated again: deeper is better, the gradient is 0; no floor exceeds the loss, one of fewer layers does."""
     found = [known_optimum(noise, layers) for layers in (1, 2, 3, 4)]
     floors = [gdplusplus_floor(regression_named(noise), layers) for layers in (1, 2, 3, 4)]
     for optimum, floor in zip(found, floors, strict=True):
@@ -190,7 +186,9 @@ def test_stored_optima_are_minima_above_their_floors(noise: str) -> None:
     assert found[1].loss.value < floors[0].value - floors[0].error
 
 
-@pytest.mark.parametrize("view", list(VIEWS))
+@pytest.mark.parametrize(
+    "view", [pytest.param(each, marks=pytest.mark.slow if each == "1e9" else ()) for each in VIEWS]
+)
 def test_stored_optima_are_no_worse_than_grown_ones(view: str) -> None:
     grown = grown_gdplusplus(SILENT, 3, VIEWS[view])
     for layers, each in enumerate(grown, 1):
@@ -216,11 +214,6 @@ def test_a_file_of_optima_is_read_as_written_and_refused_when_edited(tmp_path: P
     with pytest.raises(InvalidInput, match="holds no records"):
         known.known("uniform-0", path.with_name("notes.json"))
     assert known.known("uniform-0", tmp_path / "none.json") == known.known("uniform-9", path) == {}
-
-
-def test_an_optimum_that_is_not_stored_says_how_to_find_it() -> None:
-    with pytest.raises(InvalidInput, match="makes it again"):
-        known_optimum("uniform-0", 9)
 
 
 @settings(max_examples=10, deadline=None)

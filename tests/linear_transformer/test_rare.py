@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, draw_contexts
-from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.regression import Contexts
 
 # internal: decades alone, compared with known tails
-from lipverify.linear_transformer.regression.rare import FALL, FIRST, POPULATION, decades, with_rare
+from lipverify.linear_transformer.regression.rare import FALL, FIRST, decades, with_rare
 from lipverify.linear_transformer.regression.thinned import sizes  # internal: the size by which contexts are ordered
 
 FEW = 2048
@@ -38,7 +36,10 @@ def test_levels_have_the_probabilities_of_a_known_law(size: object, freedom: int
         assert abs(off) < 4 * 3 * math.sqrt(each.number / FEW)
 
 
-@pytest.mark.parametrize("noise", [UniformNoise(0.0), UniformNoise(3.0), CategoricalNoise((1.0, 3.0))])
+@pytest.mark.parametrize(
+    "noise",
+    [*(pytest.param(UniformNoise(size), marks=pytest.mark.slow) for size in (0.0, 3.0)), CategoricalNoise((1.0, 3.0))],
+)
 def test_decades_are_those_of_a_plain_sample(noise: UniformNoise | CategoricalNoise) -> None:
     """Level, sigma and the largest eigenvalue beyond it, where 200,000 contexts still contain some: decades 1 to 3."""
     regression = Regression(4, 10, noise)
@@ -69,9 +70,3 @@ def test_the_share_of_each_decade_in_training() -> None:
     assert of_decade == pytest.approx(10.0**-FIRST * np.asarray(expected))
     assert few.share[: -4 * 64].sum() == pytest.approx(1 - 10.0**-FIRST)
     assert len(few.share) == len(few.contexts)
-
-
-@pytest.mark.parametrize(("count", "population"), [(0, POPULATION), (17, POPULATION), (2.5, POPULATION), (3, 99)])
-def test_a_decade_that_cannot_be_drawn_is_refused(count: int, population: int) -> None:
-    with pytest.raises(InvalidInput, match="must be an integer"):
-        list(decades(regression_named("uniform-3"), count, 0, "a", population=population))

@@ -40,7 +40,7 @@ from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLa
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
 
 # internal: the residual in the eigenbasis compared with the plain one, and the basis with the matrices
-from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, eigenbasis
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
@@ -105,7 +105,7 @@ def test_the_estimate_is_that_of_least_squares_on_the_tokens(d: int, more: int, 
     basis = eigenbasis(contexts)
     ridge = ConstRR(float(basis.residual[0]) / more)(contexts)
     np.testing.assert_allclose(AdaRR()(contexts), ridge, rtol=0, atol=16 * EPS * np.abs(ridge).max())
-    wrong = AdaRR(degrees=d + more)(contexts)
+    wrong = ConstRR(float(basis.residual[0]) / (d + more))(contexts)
     assert np.linalg.norm(wrong) > np.linalg.norm(ridge) * (1 + 4 * EPS)  # it shrinks less
 
 
@@ -150,7 +150,8 @@ def test_tuned_constants() -> None:
     for share in (0.9, 1.1):
         beyond = fresh.difference(ConstRR(share * constant.penalty), constant)
         assert beyond.value >= -4 * beyond.standard_error
-    for better, worse in ((ridge, AdaRR()), (AdaRR(), constant), (AdaRR(), AdaRR(degrees=20))):
+    biased = fresh.basis.ridge_regression(fresh.basis.residual / regression.n)
+    for better, worse in ((ridge, AdaRR()), (AdaRR(), constant), (AdaRR(), lambda contexts: biased)):
         gain = fresh.difference(better, worse)
         assert gain.trusted
         assert gain.value < -4 * gain.standard_error, (better, worse)
@@ -172,9 +173,7 @@ def identity(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_the_adjusted_loss_is_the_difference_of_two_losses(identity: Any, estimator: Any) -> None:
-    """Paired with the paper's protocol at four standard errors; another ridge regression in the oracle's place
-    differs.
-    """
+    """Paired with the paper's protocol at four standard errors; another ridge regression as the oracle differs."""
     held_out, (n, d) = identity, (identity.contexts.n, identity.contexts.task.shape[1])
     query = protocol_queries(held_out, 1, "identity")
     pairs = sampled_mean(protocol_losses(held_out, estimator, query) - held_out.losses(estimator))
@@ -261,9 +260,7 @@ def test_any_array_library() -> None:
     ("noise", "n"), [(UniformNoise(2.0), 5), (TWO, 5), (UniformNoise(2.0), 3), (UniformNoise(2.0), 2)]
 )
 def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
-    """The Gaussian density of the labels themselves, integrated by an adaptive rule; for n = d = 2 no residual
-    remains.
-    """
+    """The Gaussian density of the labels, integrated by an adaptive rule; for n = d = 2 no residual remains."""
     x, contexts = drawn(2, n, 1.0, 7)
     random = np.random.default_rng(7)
     random.standard_normal((n, 2))
@@ -297,11 +294,18 @@ def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
     assert np.max(np.abs(found - wanted)) <= error
 
 
+class MoreDegrees(Bayes):
+    """The likelihood of three tokens more than there are."""
+
+    def _log_likelihood(self, basis: Eigenbasis, sigma: Floats) -> Floats:
+        return super()._log_likelihood(basis, sigma) - 3 * np.log(sigma)
+
+
 @pytest.mark.parametrize(
     "regression",
     [
         Regression(10, 20, TWO),
-        Regression(10, 20, UniformNoise(3.0)),
+        pytest.param(Regression(10, 20, UniformNoise(3.0)), marks=pytest.mark.slow),
         Regression(4, 5, UniformNoise(2.0)),
         Regression(4, 3, TWO),
     ],
@@ -313,7 +317,7 @@ def test_the_floor_by_two_means(regression: Regression) -> None:
     gap = Bayes(regression.noise).gap(held_out)
     assert abs(gap.difference.value) <= 4 * gap.difference.standard_error
     assert gap.rule_error <= 1e-3 * gap.averaged.standard_error
-    wrong = Bayes(regression.noise, excess_degrees=3).gap(held_out)
+    wrong = MoreDegrees(regression.noise).gap(held_out)
     assert abs(wrong.difference.value) > 4 * wrong.difference.standard_error
     others: list[Any] = [best_constant(regression)] + ([AdaRR()] if regression.n > regression.d else [])
     for other in others:
@@ -323,9 +327,7 @@ def test_the_floor_by_two_means(regression: Regression) -> None:
 
 @pytest.mark.parametrize("noise", [UniformNoise(0.0), CategoricalNoise((2.0,)), CategoricalNoise((0.0, 2.0))])
 def test_no_gap_where_sigma_is_known(noise: NoiseLaw) -> None:
-    """One level, or levels that a context distinguishes with certainty: w_Bayes is ridge regression with the true
-    variance.
-    """
+    """One level, or levels that a context tells apart: w_Bayes is ridge regression with the true variance."""
     held_out = evaluation(draw_contexts(Regression(3, 12, noise), 2048, 0, "known"))
     gap = Bayes(noise).gap(held_out)
     assert gap.sampled.value <= 1e-20
@@ -349,12 +351,6 @@ def test_the_table_has_the_header_that_the_code_expects() -> None:
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
 def test_a_law_is_found_by_its_name(noise: NoiseLaw) -> None:
     assert noise_named(noise.name) == noise
-
-
-@pytest.mark.parametrize("name", ["uniform", "uniform-1-2", "levels-", "levels-x", "normal-1", "uniform--1"])
-def test_a_name_of_no_law_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput):
-        noise_named(name)
 
 
 @pytest.mark.parametrize("size", [1e-100, 1.0, 1e80, 1e200, 1e305])

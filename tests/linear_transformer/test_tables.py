@@ -189,7 +189,9 @@ def test_plain_training_descends_along_its_gradient() -> None:
         assert (loss(at + move) - loss(at - move)) / 2 == pytest.approx(float((slope * move).sum()), rel=1e-5)
 
 
-@pytest.mark.parametrize("family", protocol.SHAPES)
+@pytest.mark.parametrize(
+    "family", [pytest.param(each, marks=[pytest.mark.slow] * (each == "GD++")) for each in protocol.SHAPES]
+)
 def test_the_losses_of_a_run_belong_to_its_model(family: str) -> None:
     """The last batches' loss, which is not adjusted and capped at d/2, is that of the layers on fresh contexts."""
     run = protocol.runs("uniform-3").best(family, 2)

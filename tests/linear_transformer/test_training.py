@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import (
     CategoricalNoise,
@@ -50,10 +49,7 @@ def _trained(family: Omega | Full, starts: list[Start], seed: int = 0) -> Traine
 
 
 def test_a_sample_that_contains_all_rare_contexts_has_no_bias() -> None:
-    """The average of the squared label moments, which the worst contexts dominate, compared with its exact value.
-
-    E lambda = n (d + E sigma^2) and E lambda^2 = n (n + 2) (E (|w|^2 + sigma^2)^2), at sigma = 0: n (n + 2) d (d + 2).
-    """
+    """E lambda^2 = n (n + 2) (E (|w|^2 + sigma^2)^2), which is n (n + 2) d (d + 2) at sigma = 0."""
     regression = Regression(3, 8, UniformNoise(0.0))
     sample = draw_sample(regression, 32_768, 0, "test/bias")
     energy = sample.gram[:, -1, -1]
@@ -65,12 +61,6 @@ def test_a_sample_that_contains_all_rare_contexts_has_no_bias() -> None:
     assert abs(float(sample.share.sum()) - 1) <= 1e3 * EPS
 
 
-@pytest.mark.parametrize("count", [0, 8, 1000, -1024])
-def test_samples_are_whole_groups(count: int) -> None:
-    with pytest.raises(InvalidInput, match="multiples of 1024"):
-        draw_sample(SMALL, count, 0, "test")
-
-
 def test_one_layer_reaches_the_exact_optimum_of_gdplusplus() -> None:
     """With one layer the other weights have no effect on w: DIAG is GD++, whose optimum is known exactly."""
     family = Diag(SMALL)
@@ -79,7 +69,7 @@ def test_one_layer_reaches_the_exact_optimum_of_gdplusplus() -> None:
     sample_error = found.loss.standard_error
     assert sample_error < exact.loss.value / 10
     assert abs(found.loss.value - exact.loss.value) <= ERRORS * sample_error
-    assert abs(family.four(found.array)[0, 2] / exact.layers[0][1] - 1) < 0.05
+    assert abs(family.numbers(found.array)[0, 2] / exact.layers[0][1] - 1) < 0.05
 
 
 def test_never_worse_than_its_starts() -> None:
@@ -108,13 +98,12 @@ def test_the_same_bits_again() -> None:
     assert other.weights != first.weights
 
 
+@pytest.mark.slow
 def test_weights_that_explode_are_led_back() -> None:
     """A cap has no slope where the start loses more than 10^100; a logarithm leads from there to a nearly safe model.
 
-    That is: it loses less than the prediction 0 on most contexts as rare as one in 10^6 that it was not trained on.
-    Their mean is not tested. Ninety steps from 10^100 depend on rounding: with starts that differ by 1e-14 that mean,
-    which one context in a thousand dominates, was 1.3 as well as 10^27; the share was .88 and more, after the cap .40
-    and less.
+    That is: it loses less than the prediction 0 on most contexts as rare as one in 10^6 that it was not trained on. By
+    rounding alone their mean is 1.3 or 10^27, and is not tested; the share is .88 or more, and .40 after the cap.
     """
     free, led = Full(SMALL), SafeFull(SMALL)
     start = 3 * free.at_random(np.random.default_rng(0).standard_normal((5, *free.shape)))
@@ -175,15 +164,10 @@ def test_a_diagonal_model_written_out_is_the_same(layers: int, seed: int) -> Non
 def test_four_numbers_of_rank_one_are_one_head() -> None:
     diag = Diag(SMALL)
     weights = np.random.default_rng(0).normal(size=(3, 4))
-    four = diag.four(weights)
+    four = diag.numbers(weights)
     back = diag.of_four(four)
-    assert np.abs(diag.four(back) - four).max() <= 100 * EPS * np.abs(four).max()
+    assert np.abs(diag.numbers(back) - four).max() <= 100 * EPS * np.abs(four).max()
     assert np.abs(np.linalg.norm(back[:, :2], axis=1) - np.linalg.norm(back[:, 2:], axis=1)).max() <= 100 * EPS * 3
-
-
-def test_training_needs_a_start() -> None:
-    with pytest.raises(InvalidInput, match="at least one"):
-        fit(Diag(SMALL), [], PLAN, 0, "test")
 
 
 def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> None:

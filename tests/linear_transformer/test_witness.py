@@ -1,6 +1,4 @@
-"""Stored models: an edited or foreign file is refused, making is resumed and loses at most one model, bits are
-reproduced.
-"""
+"""Stored models: edited or foreign files are refused, making is resumed and loses one model at most, bits are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ from lipverify.foundation.compiling import has_compiler  # internal: whether the
 # internal: bits are compared only on the machine that made them
 from lipverify.foundation.provenance import machine_here
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.published import NOISES, regression_named
+from lipverify.linear_transformer.published import NOISES
 from lipverify.linear_transformer.regression import rare  # internal: its population is made small
 
 # internal: the making of models is interrupted
@@ -207,24 +205,6 @@ def test_a_model_of_another_size_is_named_after_law_and_size(tmp_path: Path) -> 
             read_witness(name_of(other, "DIAG", 1, 0), tmp_path)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "uniform-2@",
-        "uniform-2@3",
-        "uniform-2@3x",
-        "uniform-2@3x0",
-        "uniform-2@-3x8",
-        "@3x8",
-        "uniform-2@10x20",
-        "uniform-2@03x8",
-    ],
-)
-def test_a_size_that_cannot_be_read_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput):
-        regression_named(name)
-
-
 def test_models_come_after_their_starting_points() -> None:
     every = in_order([Model(LAW, "FULL", 3, 0), Model(LAW, "OMEGA", 1, 0)])
     assert len(every) == len(set(every)) == 7
@@ -234,9 +214,7 @@ def test_models_come_after_their_starting_points() -> None:
 
 
 def test_training_continues_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed in the third model: two are kept and not made again; the third has the same bits as without an
-    interruption.
-    """
+    """Killed in the third model: two are kept and not made again; the third has the bits of an undisturbed run."""
     wanted = [Model(LAW, "OMEGA", 2, 0)]
     made: list[tuple[str, int]] = []
 
@@ -317,11 +295,10 @@ def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> No
 @pytest.mark.slow
 @pytest.mark.parametrize(("family", "law"), [*((family, "uniform-3") for family in NAMES), ("FULL", "uniform-3@5x20")])
 def test_training_again_gives_the_stored_witness(family: str, law: str, tmp_path: Path) -> None:
-    """One of each kind, the shortest, with its ancestors: bit for bit on the machine that the file names, before the
-    weights are rounded; otherwise the same loss. SAFEFULL, whose ancestors take minutes, only has the same loss.
+    """Bit for bit on the machine that the file names, before the weights are rounded; elsewhere the same loss.
 
-    On other machines a descent has other roundings, and may end in another of the starts' valleys. The losses, both
-    measured on the same 100,000 contexts, are then compared with the effect of a change of the seed, a few percent.
+    Other roundings may end in another of the starts' valleys, which changes the loss by a few percent, like the seed.
+    SAFEFULL, whose ancestors take minutes, only has the same loss.
     """
     law, layers = ("uniform-1", 5) if family == "SAFEFULL" else (law, 2)
     there = witness(law, family, layers)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere
-from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
 
@@ -277,9 +276,3 @@ def test_every_operation_is_of_the_array_standard_and_stays_on_its_device(name: 
     bound = rounding(name, problem, contexts, M)
     assert abs(float(back[0]) - float(loss)) <= bound
     np.testing.assert_allclose(back[1], gradient, rtol=0, atol=bound)
-
-
-@pytest.mark.parametrize("name", ["hardmax", "", None, ["softmax"]])
-def test_an_attention_that_is_not_known_is_refused(name: Any) -> None:
-    with pytest.raises(InvalidInput, match="choose one of: softmax, linear"):
-        attention_named(name)

@@ -6,23 +6,25 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Array
 from lipverify.laws import Affine, Ridge, Zonal
 
+Floats = NDArray[np.float64]
 
-def short(z: Array) -> Array:
+
+def short(z: Floats) -> Floats:
     return z if z.size < 1000 else z[:10]
 
 
-def undefined(z: Array) -> Array:
+def undefined(z: Floats) -> Floats:
     return z if z.size < 1000 else np.full_like(z, np.nan)
 
 
-def raising(z: Array) -> Array:
+def raising(z: Floats) -> Floats:
     if z.size > 1000:
         raise ValueError("too many")
     return z
@@ -38,7 +40,7 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "balls": (
         lambda: loss_terms(Problem(d=100_000, n=9, law=Affine()), 1e3, "certified"), OutOfReach, "no finite ball",
     ),
-    "complex axes": (lambda: Ellipsoid([1j, 1, 1]), InvalidInput, "finite real numbers"),
+    "complex axes": (lambda: Ellipsoid([1j, 1, 1]), InvalidInput, "finite real numbers"),  # type: ignore[arg-type]
     "axes of two shapes": (lambda: Ellipsoid([[1, 2], [2]]), InvalidInput, "finite real numbers"),
     "K": (lambda: loss_terms(Problem(d=3, n=9, law=Zonal(K=short)), 1.0), InvalidInput, "K returned the shape"),
     "w*": (lambda: optimal_window(Problem(d=3, n=9, law=Ridge(short))), InvalidInput, "link returned the shape"),
@@ -62,7 +64,7 @@ def test_what_cannot_be_computed_is_refused_in_one_line(name: str) -> None:
 
 
 def test_an_array_that_memory_cannot_hold_is_refused() -> None:
-    def greedy(z: Array) -> Array:
+    def greedy(z: Floats) -> Floats:
         return z + (np.empty((10**6, 10**7)).sum() if z.size > 1000 else 0.0)
 
     with pytest.raises(OutOfReach, match=r"Unable to allocate .*; make d, n or the number of contexts smaller"):

@@ -140,9 +140,7 @@ def test_the_capital_against_the_mean_does_not_grow_on_average() -> None:
 
 
 def test_the_grid_does_not_depend_on_samples_that_are_bet_on() -> None:
-    """Both edges are points that the pilot fixed, whatever came later; otherwise the miss probability would not be
-    bounded.
-    """
+    """Both edges are points that the pilot fixed, whatever came later: else nothing bounds the miss probability."""
     first_thousand = uniforms(0, "grid", 0, (1000, 20))
     steps = []
     for stream in ("one", "other"):
@@ -225,23 +223,6 @@ def test_a_sample_beyond_its_bound_is_refused() -> None:
     """A law that understates the range of its links must not be clipped silently."""
     with pytest.raises(InvalidInput, match="extents"):
         tally_of(np.array([[0.5], [1.1]]))
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, -0.1, 1.1])
-def test_samples_outside_of_the_unit_interval_are_refused(value: float) -> None:
-    with pytest.raises(InvalidInput, match="samples"):
-        betting_interval(np.array([[0.5], [value]]))
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, math.nan])
-def test_a_level_outside_of_the_unit_interval_is_refused(level: float) -> None:
-    with pytest.raises(InvalidInput, match="level"):
-        betting_interval(np.array([[0.5], [0.6]]), level)
-
-
-def test_no_samples_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="at least one"):
-        betting_interval(np.empty((0, 2)))
 
 
 def normal_tally(samples: Floats, low: float = -math.inf, high: float = math.inf) -> NormalTally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.attention import Box, Epanechnikov, Kernel, NormalisedLinear, Rational
-from lipverify.covariates import Ellipsoid
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Linear, ReLU
 from lipverify.loss.methods import instead_of_exact  # internal: the route that the exact method takes
 from tests.strategies import log_floats, target
@@ -136,30 +134,6 @@ def test_arrays_and_their_shapes() -> None:
     assert found.bias.shape == found.noise_error.shape == (2, 2)
     assert found.noise[1, 0] == loss_terms(problem, 2.0, attention=Box()).noise
     assert loss_terms(problem, [], attention=Box()).bias.shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("problem", "options", "words"),
-    [
-        (Problem(d=3, n=5, law=Linear()), {"attention": NormalisedLinear(0.0)}, "the loss is infinite"),
-        (Problem(d=3, n=5, law=Linear()), {"attention": NormalisedLinear(), "method": "montecarlo"}, "infinite"),
-        (Problem(d=3, n=5, law=Linear()), {"attention": Box(), "M": np.eye(3)}, "on the sphere and M = w I"),
-        (Problem(d=3, n=5, law=Linear()), {"attention": Box(), "M": np.eye(3), "method": "montecarlo"}, "M = w I"),
-        (Problem(d=3, n=5, law=Linear()), {"attention": Box(), "route": "zonal"}, "leave it out"),
-        (Problem(d=3, n=5, law=Linear()), {"attention": "box"}, "one of lipverify.attention"),
-        (Problem(d=3, n=5, law=Linear()), {"attention": "linear"}, "one of lipverify.attention"),
-        (Problem(d=3, n=5, law=Linear(), covariates=Ellipsoid([2, 1, 1])), {"attention": Box()}, "on the sphere"),
-    ],
-)  # fmt: skip
-def test_invalid_arguments_are_refused(problem: Problem, options: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        loss_terms(problem, 1.0, **options)
-
-
-@pytest.mark.parametrize("make", [lambda: Rational(0.0), lambda: NormalisedLinear(-1.0), lambda: Rational(math.nan)])
-def test_parameters_have_rules(make: Any) -> None:
-    with pytest.raises(InvalidInput):
-        make()
 
 
 def test_weights_that_underflow_are_refused() -> None:

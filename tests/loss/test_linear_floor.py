@@ -1,6 +1,4 @@
-"""Linear attention in closed form: compared with sampling at any M, with its own definition, and with false
-statements.
-"""
+"""Linear attention in closed form: against sampling at any M, its own definition, and false statements."""
 
 from __future__ import annotations
 
@@ -12,8 +10,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.checks.softmax import linear_floor
-from lipverify.errors import InvalidInput
-from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Transformed, WithOffset, Zonal
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, WithOffset, Zonal
 from lipverify.loss.asymptotic import d, sigma, w
 from lipverify.loss.asymptotic import n as length
 from lipverify.loss.linear import linear_attention  # internal: the closed form, before it is minimised
@@ -99,8 +96,3 @@ def test_the_crossing_is_a_crossing() -> None:
             linear_floor.softmax("affine", 3, n, 0.3)[0] < linear_floor.linear("affine", "offset", 3, n, 0.3)[0]
         ) == wins
     assert linear_floor.crossing("affine", "no-offset", 3, 0.3)[1] == np.inf
-
-
-def test_laws_without_a_closed_form_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="Transformed"):
-        linear_attention(Transformed(np.eye(3), Affine()))

@@ -13,7 +13,7 @@ from numpy.polynomial import Legendre
 from scipy.optimize import minimize_scalar
 
 from lipverify import Problem, loss_terms
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats, normals
 
 # internal: means with errors of the test's own samples
@@ -232,24 +232,3 @@ def test_a_small_window_is_that_at_zero() -> None:
     at_zero, small = worst_bias(4, 20, [0.0, 1e-4]).value
     assert small == pytest.approx(at_zero, rel=1e-4)
     assert small < at_zero
-
-
-@pytest.mark.parametrize(
-    ("function", "options", "said"),
-    [
-        (worst_bias, {"w": -1.0}, "w = "),
-        (worst_bias, {"w": 1.0, "L": -1.0}, "L = "),
-        (worst_bias, {"w": 1.0, "metric": "euclid"}, "chord, arc"),
-        (worst_box_bias, {"radius": 0.0}, "radius"),
-        (worst_box_bias, {"radius": 2.1}, "at most 2"),
-        (worst_box_bias, {"radius": 3.2, "metric": "arc"}, "at most 3.142"),
-    ],
-)
-def test_invalid_arguments_are_refused(function: Any, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
-        function(3, 10, **options)
-
-
-def test_a_w_too_large_to_double_is_out_of_reach() -> None:
-    with pytest.raises(OutOfReach, match=r"w = 1e\+301: at most"):
-        worst_bias(3, 10, 1e301)

@@ -10,14 +10,14 @@ import pytest
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.covariates import Covariates, Ellipsoid, Gaussian, MappedNormals
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.optimum.window import empirical_window
 
 SEEDS = 40
 
 
-@pytest.mark.parametrize(("law", "d"), [(Affine(), 3), (ReLU(), 5)])
+@pytest.mark.parametrize(("law", "d"), [(Affine(), 3), pytest.param(ReLU(), 5, marks=pytest.mark.slow)])
 def test_its_intervals_cover_the_exact_optimum(law: Law, d: int) -> None:
     """Of 40 intervals at 95 %, more than 6 miss with probability 0.3 %, once and for all: the seeds are fixed."""
     problem = Problem(d=d, n=30, law=law)
@@ -54,10 +54,7 @@ def test_it_is_a_function_of_its_address() -> None:
 
 
 def test_a_minimum_outside_of_the_fitted_range_is_out_of_reach() -> None:
-    """640 contexts with hardly any label noise: the minima of different seeds differ by factors of ten.
-
-    Every batch then has its minimum at the same end of the range, where a jackknife gives no error at all.
-    """
+    """Hardly any label noise: all batches have a minimum at one end, where a jackknife gives no error."""
     problem = Problem(d=2, n=2, law=Affine(), sigma=0.01)
     exact, refusals = optimal_window(problem), []
     for seed in range(8):
@@ -69,23 +66,6 @@ def test_a_minimum_outside_of_the_fitted_range_is_out_of_reach() -> None:
             assert abs(found.w - exact.w) <= 2 * found.w_error
     assert 0 < len(refusals) < 8
     assert all("draw more" in message for message in refusals)
-
-
-@pytest.mark.parametrize("contexts", [639, 1e4, "many", True])
-def test_contexts_out_of_range_are_refused(contexts: Any) -> None:
-    with pytest.raises(InvalidInput, match="contexts"):
-        empirical_window(Problem(d=3, n=30, law=Affine()), contexts=contexts)
-
-
-def test_a_context_that_does_not_fit_is_out_of_reach() -> None:
-    with pytest.raises(OutOfReach, match="sampling draws every token"):
-        empirical_window(Problem(d=3, n=1e12, law=Affine()), contexts=1000)
-
-
-@pytest.mark.parametrize("changes", [{"sigma": 1e4}, {"law": Affine(L=0.0)}])
-def test_a_minimum_at_the_end_of_the_grid_is_out_of_reach(changes: dict[str, Any]) -> None:
-    with pytest.raises(OutOfReach, match="end of the grid"):
-        empirical_window(Problem(d=3, n=30, law=Affine()).replace(**changes), contexts=640)
 
 
 def test_covariates_of_one_s_own_on_the_sphere_have_its_window() -> None:
@@ -111,8 +91,3 @@ def test_the_window_scales_with_the_covariates_and_with_the_matrix(kind: type[Co
     assert other.w == pytest.approx(one.w / 2, rel=1e-9)
     assert other.loss == pytest.approx(one.loss, rel=1e-9)
     assert 0 < one.w_error < 0.5 * one.w
-
-
-def test_a_matrix_that_is_zero_has_no_window() -> None:
-    with pytest.raises(InvalidInput, match="M = 0"):
-        empirical_window(Problem(d=2, n=4, law=Affine()), M=np.zeros((2, 2)))

@@ -1,11 +1,8 @@
-"""Training with full key and query matrices: gradients, entries without effect on the loss, symmetry, sampled labels,
-refusals.
-"""
+"""Training with key and query matrices: gradients, entries without effect, symmetry, sampled labels, refusals."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +20,6 @@ from lipverify.checks.softmax.full_form import (
 )
 from lipverify.checks.softmax.trained_blocks import rising, slope_in_row, trained
 from lipverify.covariates import Ellipsoid, axes
-from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU, Sampled
 
@@ -136,10 +132,7 @@ def test_block_matrices_are_stationary_with_mirror_images_only(law: str) -> None
 
 @pytest.mark.parametrize("law", [ReLU(L=2.0), Affine(L=2.0), LowRank(axes(3, 2), ReLU(L=2.0)), Cosine(L=2.0)])
 def test_drawn_labels_have_the_loss_that_is_averaged_in_closed_form(law: Law) -> None:
-    """At twice the 95 % half-width the probability of a false alarm in four comparisons is below 4 * 4e-4.
-
-    The control: without noise, or with amplitudes of 1, the loss differs.
-    """
+    """Four comparisons at twice the half-width: false alarms below 1.6e-3. Without noise, or amplitudes, it differs."""
     problem, M = Problem(d=3, n=6, law=law, sigma=0.5), 2 * np.eye(3)
     A = np.zeros((4, 4))
     A[:3, :3] = M
@@ -205,23 +198,6 @@ def test_the_curvature_is_that_of_the_loss() -> None:
     bound = abs(wider - differences) + 16 * EPS * loss(0, 0.0) / h**2
     assert abs(curvature_in_row(contexts, M) - differences) <= bound
     assert bound < 0.01 * abs(differences)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"size": 0.0}, "size"), ({"size": float("nan")}, "size"), ({"size": True}, "size"), ({"steps": 0}, "steps"),
-        ({"batch": 1.5}, "batch"), ({"optimiser": "sgd"}, "optimiser"), ({"learning_rate": -1.0}, "learning_rate"),
-    ],
-)  # fmt: skip
-def test_a_value_that_breaks_its_rule_is_refused(change: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        train_full(SMALL, ["a"], **{"steps": 2, "batch": 4, **change})
-
-
-def test_training_that_diverges_is_refused() -> None:
-    with pytest.raises(OutOfReach, match="diverged"):
-        train_full(SMALL, ["a"], optimiser="gd", steps=20, batch=4, learning_rate=1e200)
 
 
 @pytest.mark.parametrize("law", [ReLU(L=2.0), Sampled(rising, extent=2.0)])

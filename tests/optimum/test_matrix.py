@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lipverify import Problem, optimal_matrix, optimal_window
-from lipverify.covariates import Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.covariates import Ellipsoid, ProductOfSpheres, Sphere, axes
 from lipverify.foundation import Floats
-from lipverify.laws import Affine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
+from lipverify.laws import Affine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
 
 # internal: scores of contexts, and the loss that has no slope, compared with the definition
 from lipverify.loss.attention import scores
@@ -47,8 +46,7 @@ def misses(found: MatrixOptimum, truth: Floats, raw: bool = False) -> NDArray[np
 
 
 def test_its_intervals_cover() -> None:
-    """Of 100 intervals at 95 %, more than 14 miss with probability 1.4e-4; seven such counts are made, and a false
-    alarm has a chance below 1e-3, once and for all."""
+    """Of 100 intervals at 95 %, more than 14 miss with probability 1.4e-4; seven such counts, once and for all."""
     problem = Problem(d=2, n=4, law=Affine(L=3.0))
     exact = optimal_window(problem)
     truth = exact.w * np.eye(2)
@@ -189,10 +187,7 @@ def least_squares(problem: Problem, contexts: int, stream: str) -> Floats:
 
 
 def test_linear_attention_is_least_squares() -> None:
-    """On the same draws to the tolerance of the descent; in the mean w* I with
-
-    w* = (v/d^2) / ((v/d^2) (1/n + (1 - 1/n)/d) + sigma^2/(n d)).
-    """
+    """On the same draws; in the mean w* I with w* = (v/d^2) / ((v/d^2) (1/n + (1 - 1/n)/d) + sigma^2/(n d))."""
     d, n, L = 3, 10, 3.0
     problem = Problem(d=d, n=n, law=Affine(L=L))
     found = optimal_matrix(problem, attention="linear", contexts=2000, starts=2, use_symmetry=False)
@@ -301,22 +296,6 @@ def test_a_constant_law_has_its_optimum_at_zero(attention: Any, law: Law) -> Non
     assert np.max(found.M_raw_error) < 1e-3
 
 
-def test_a_minimum_at_infinity_is_out_of_reach() -> None:
-    """Noise-free functions of the sign of one coordinate: more weight on tokens of the same sign is always better."""
-    problem = Problem(d=3, n=5, law=LowRank(axes(3, 1)), sigma=0.0, covariates=ProductOfSpheres(axes(3, 1), 1.0, 1.0))
-    with pytest.raises(OutOfReach, match=r"constraint=SpectralBall"):
-        optimal_matrix(problem, contexts=640, starts=2)
-
-
-def test_an_undetermined_minimiser_is_out_of_reach() -> None:
-    """Tokens in the plane x_3 = 1: the last row of M adds the same number to all scores."""
-    plane = MappedNormals(
-        lambda z: np.concatenate([z[..., :2] / np.hypot(z[..., :1], z[..., 1:2]), 0 * z[..., :1] + 1], -1), 2.0
-    )
-    with pytest.raises(OutOfReach, match="does not determine M"):
-        optimal_matrix(Problem(d=3, n=5, law=Affine(L=3.0), covariates=plane), contexts=640, starts=3)
-
-
 def test_progress_counts_every_descent() -> None:
     seen: list[tuple[int, int]] = []
     optimal_matrix(
@@ -352,42 +331,9 @@ def test_scores_put_the_token_on_the_left() -> None:
     np.testing.assert_array_equal(scores(contexts, M, np), contexts.tokens[:, :, 0] * contexts.query[:, 1:])
 
 
-@pytest.mark.parametrize(
-    ("changes", "options", "message"),
-    [
-        ({}, {"contexts": 639}, "contexts = 639"),
-        ({}, {"contexts": 1e4}, "contexts = 10000.0"),
-        ({}, {"starts": 1}, "starts = 1"),
-        ({}, {"starts": True}, "starts = True"),
-        ({}, {"attention": "hard"}, "attention = 'hard'"),
-        ({}, {"constraint": "ball"}, "constraint = 'ball'"),
-        ({}, {"constraint": SpectralBall(axes(3, 1))}, "3 rows and d = 2"),
-        ({"n": 1}, {}, "n = 1"),
-        ({"sigma": 0, "law": Affine(L=0.0)}, {}, "does not depend on M"),
-        ({"law": Zonal(spectrum=(0.0, 1.0))}, {}, "covariance only"),
-    ],
-)
-def test_bad_input_is_refused(changes: dict[str, Any], options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        optimal_matrix(Problem(d=2, n=5, law=Affine()).replace(**changes), **options)
-
-
-def test_an_invalid_problem_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="not a Problem"):
-        optimal_matrix("problem")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("n", [1e6, 1e30])
-def test_draws_that_do_not_fit_are_out_of_reach(n: float) -> None:
-    with pytest.raises(OutOfReach, match="at most"):
-        optimal_matrix(Problem(d=5, n=n, law=Affine()))
-
-
 @pytest.mark.parametrize("n", [2, 20])
 def test_a_ball_holds_where_the_loss_falls_without_end(n: int) -> None:
-    """Two points and a circle, no noise: every w I beyond the ball has a smaller loss, and none of them may set the
-    scale.
-    """
+    """Two points and a circle, no noise: every w I beyond the ball is better, and none may set the scale."""
     B = axes(3, 1)
     problem = Problem(d=3, n=n, law=LowRank(B), sigma=0.0, covariates=ProductOfSpheres(B))
     found = optimal_matrix(problem, constraint=SpectralBall(B=B, C=1.0), contexts=2000, starts=2)

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify import LossTerms, Problem, loss_terms, optimal_window, sensitivity, strategies
+from lipverify import LossTerms, Problem, loss_terms, optimal_window, strategies
 from lipverify.checks.softmax.class_probabilities import ClassLaw
-from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
 from lipverify.loss.exact import rough_terms
 from lipverify.optimum import Optimum
@@ -102,7 +101,7 @@ def test_values_moved_within_their_errors_have_the_same_minimum(problem: Problem
 
 
 def distance(problem: Problem, w: float, step: float, digits: int = DIGITS) -> float:
-    """L'(w) / L''(w)|, the distance of w from the minimum, by differences of losses that are proved to enough digits.
+    """|L'(w) / L''(w)|, the distance of w from the minimum, by differences of losses that are proved to enough digits.
 
     The error of a difference is the square of the step, relative to a third derivative of the size of L'' / w or less.
     """
@@ -121,7 +120,7 @@ def certified(problem: Problem, w: Any, digits: int = DIGITS) -> list[flint.arb]
     return [flint.arb(a) + flint.arb(b) for a, b in zip(terms.bias_ball, terms.noise_ball, strict=True)]
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(d=st.integers(2, 8), n=st.integers(2, 100), sigma=constants(0.1, 3e3))
 def test_the_claimed_error_covers_the_minimum_of_certified_losses(d: int, n: int, sigma: float) -> None:
     """From w* of order 10 down to 1e-7, where the loss changes by less than rounding."""
@@ -134,7 +133,11 @@ def test_the_claimed_error_covers_the_minimum_of_certified_losses(d: int, n: int
 
 @pytest.mark.parametrize(
     ("law", "d", "n", "sigma"),
-    [(Quadratic(), 5, 10, 0.1), (Cosine(L=2.0), 3, 30, 0.5), (ReLU(L=2.0), 3, 4, 3.0)],
+    [
+        (Quadratic(), 5, 10, 0.1),
+        pytest.param(Cosine(L=2.0), 3, 30, 0.5, marks=pytest.mark.slow),
+        (ReLU(L=2.0), 3, 4, 3.0),
+    ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
 def test_the_claimed_error_covers_the_minimum_for_other_laws(law: Law, d: int, n: int, sigma: float) -> None:
@@ -221,10 +224,7 @@ def test_the_derivatives_at_zero_are_those_of_certified_losses(law: Law, d: int,
 
 
 def test_at_the_switch_of_two_minima_the_error_reaches_from_one_to_the_other() -> None:
-    """As the noise grows, w* of a wave jumps to 0 from 8: at the jump both minima are equal to rounding.
-
-    There B(w) + s N(w) = B(0) + s N(0), s = sigma^2, and the other minimum hardly moves with s.
-    """
+    """Where w* jumps from 8 to 0, B(w) + s N(w) = B(0) + s N(0), s = sigma^2, and the other minimum hardly moves."""
     problem, x = Problem(d=3, n=60, law=Cosine(L=6.0), sigma=0.8), math.log(12.0)
     for _ in range(8):
         inside: Any = minimiser._polished(problem, x, None)
@@ -251,11 +251,6 @@ def test_no_minimum_is_at_infinity(law: Law, d: int, n: int) -> None:
     below = loss[-1] - loss[:-1]
     assert np.all(below > 0)
     assert np.all(np.abs(below[:-1] / below[1:] - 10) < 2)
-
-
-def test_no_sensitivity_is_given_if_the_curvature_is_rounding() -> None:
-    with pytest.raises(OutOfReach, match="flat around w"):
-        sensitivity(optimal_window(Problem(d=3, n=30, law=Affine(), sigma=1e4)))
 
 
 MADE_OF_OTHERS: tuple[Law, ...] = (

@@ -16,7 +16,7 @@ EPS = float(np.finfo(float).eps)
 def test_a_recipe_starts_where_it_says_and_is_a_function_of_its_address() -> None:
     recipe = Recipe(optimiser="adam", learning_rate=0.1, steps=4, batch=4, start=2.0)
     problem = Problem(d=3, n=5, law=law_named("relu", L=1.0))
-    one, again, other = (recipe.run(problem, every=2, seed=1, stream=stream) for stream in ("a", "a", "b"))
+    one, again, other = (recipe.runs(problem, [stream], every=2, seed=1)[0] for stream in ("a", "a", "b"))
     start = 2.0 * (np.eye(3) + 0.1 * normals(1, "a/perturbation", 0, (3, 3)))
     np.testing.assert_allclose(one.M[0], start, rtol=4 * EPS)
     assert np.array_equal(one.M, again.M)

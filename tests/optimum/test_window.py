@@ -59,32 +59,18 @@ def test_the_claimed_error_covers_the_root_of_the_derivative(d: int, n: float, s
 
 @settings(max_examples=8)
 @given(
-    d=st.integers(2, 8),
-    n=lengths(low=5, high=1e20),
-    ratio=log_floats(0.2, 3.0),
-    scale=log_floats(0.01, 100.0),
-)
-def test_the_window_depends_on_L_over_sigma_only(d: int, n: float, ratio: float, scale: float) -> None:
-    one = optimal_window(Problem(d=d, n=n, law=Affine(L=ratio), sigma=1.0))
-    other = optimal_window(Problem(d=d, n=n, law=Affine(L=ratio * scale), sigma=scale))
+    d=st.integers(2, 8), n=lengths(low=5, high=1e20), ratio=log_floats(0.2, 3.0), scale=log_floats(0.01, 100.0),
+    factor=log_floats(1.1, 10.0),
+)  # fmt: skip
+def test_the_window_depends_on_n_and_L_over_sigma_alone_and_grows_with_both(
+    d: int, n: float, ratio: float, scale: float, factor: float
+) -> None:
+    problem = Problem(d=d, n=n, law=Affine(L=ratio), sigma=1.0)
+    one, other = optimal_window(problem), optimal_window(problem.replace(law=Affine(L=ratio * scale), sigma=scale))
     assert abs(one.w - other.w) <= one.w_error + other.w_error
     assert other.loss == pytest.approx(one.loss * scale**2, rel=1e-9)
-
-
-@settings(max_examples=8)
-@given(
-    d=st.integers(2, 8),
-    n=lengths(low=5, high=1e20),
-    sigma=log_floats(0.2, 3.0),
-    factor=log_floats(1.1, 10.0),
-)
-def test_more_noise_wants_a_wider_window_and_more_tokens_a_narrower_one(
-    d: int, n: float, sigma: float, factor: float
-) -> None:
-    problem = Problem(d=d, n=n, law=Affine(), sigma=sigma)
-    here = optimal_window(problem)
-    assert optimal_window(problem.replace(sigma=factor * sigma)).w < here.w
-    assert optimal_window(problem.replace(n=float(round(n * factor)) + 1)).w > here.w
+    assert optimal_window(problem.replace(sigma=factor)).w < one.w
+    assert optimal_window(problem.replace(n=float(round(n * factor)) + 1)).w > one.w
 
 
 def test_a_constant_task_has_w_zero() -> None:
@@ -100,11 +86,6 @@ def test_without_noise_the_optimum_is_finite_and_better_than_the_nearest_neighbo
     neighbour = float(loss_terms(problem, 1e3 * 50 ** (2 / 3)).total)
     assert optimum.where == "interior"
     assert optimum.loss < 0.95 * neighbour
-
-
-def test_a_loss_of_zero_has_no_optimum() -> None:
-    with pytest.raises(InvalidInput, match="every window"):
-        optimal_window(Problem(d=4, n=50, law=Affine(L=0.0), sigma=0.0))
 
 
 @pytest.mark.parametrize("law", [Affine(), ReLU(), Quadratic()], ids=lambda law: law.name)
@@ -135,11 +116,6 @@ def test_sensitivities_agree_with_neighbouring_optima(law: Law, d: int, n: float
     assert moves.loss_L is not None
     assert moves.window_L == pytest.approx(-moves.window_sigma, abs=moves.window_error)
     assert moves.loss_L + moves.loss_sigma == pytest.approx(2.0, rel=1e-9)
-
-
-def test_a_minimum_at_the_end_has_no_sensitivity() -> None:
-    with pytest.raises(InvalidInput, match="where = 'zero'"):
-        sensitivity(optimal_window(Problem(d=3, n=1, law=Affine())))
 
 
 def test_a_law_not_proportional_to_L_has_no_sensitivity_to_L() -> None:

@@ -11,17 +11,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify import Problem, loss_terms, optimal_window
+from lipverify import Problem, loss_terms, optimal_matrix, optimal_window
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, generator, normals
-from lipverify.laws import Affine, Cosine, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
+from lipverify.laws import (
+    Affine,
+    Cosine,
+    Linear,
+    LowRank,
+    Quadratic,
+    ReLU,
+    ReLUNetwork,
+    Ridge,
+    Sampled,
+    Transformed,
+    Zonal,
+    law_named,
+    mixture,
+)
 from lipverify.loss.methods import method_named
 from lipverify.problem.matrices import complement  # internal: the complement of the relevant directions
 from lipverify.problem.symmetry import Symmetry, symmetry  # internal: the group of a problem, and its average
 from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
+BOTH = ReLU() + Cosine()
 
 
 def rotation(d: int, address: int) -> Floats:
@@ -178,6 +193,24 @@ def test_the_linear_law_is_the_affine_one_with_a_fixed_amplitude() -> None:
         (lambda: Problem(d=3, n=4, law=LowRank(axes(2, 1))), "d = 3"),
         (lambda: Problem(d=3, n=4, law=ReLU(), covariates=Ellipsoid([1.0, 2.0])), "d = 3"),
         (lambda: Problem(d=3, n=4, law=ReLU(), covariates="sphere"), "not covariates"),  # type: ignore[arg-type]
+        *(
+            (lambda law=law, L=L: law(L=L), "Lipschitz")
+            for law in (Affine, ReLU, Cosine, Quadratic)
+            for L in (-1.0, math.nan, math.inf, "1", None, True)
+        ),
+        (lambda: law_named("cubic"), "affine, cosine, quadratic, relu"),
+        (lambda: Zonal(), "give one of them"),
+        (lambda: Zonal(K=abs, spectrum=(1.0,)), "one of them"),
+        (lambda: Zonal(spectrum=()), "spectrum = "),
+        (lambda: Zonal(spectrum=(0.0, -1.0)), "spectrum = "),
+        (lambda: Zonal(spectrum=(math.inf,)), "spectrum = "),
+        (lambda: ReLU() + LowRank([[1.0], [0.0]]), "not isotropic"),
+        (lambda: mixture({ReLU(): 0.5}), "sum to 1"),
+        (lambda: ReLUNetwork(bias=-1.0), "bias = -1"),
+        (lambda: math.nan * Cosine(), "factor"),
+        (lambda: Problem(d=2, n=9, law=BOTH, covariates=Ellipsoid([4, 1])), "a sum of laws needs covariates on the"),
+        (lambda: loss_terms(Problem(d=2, n=9, law=BOTH), 4.0, "montecarlo", attention="linear"), "needs softmax"),
+        (lambda: optimal_matrix(Problem(d=2, n=9, law=BOTH), attention="linear"), "needs softmax"),
     ],
 )
 def test_an_invalid_problem_is_refused(make: Any, message: str) -> None:

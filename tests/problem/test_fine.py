@@ -58,6 +58,7 @@ def opaque(z: Floats) -> Floats:
     return np.exp(-(((np.asarray(z, dtype=float) - 0.3) / 1e-3) ** 2))
 
 
+@pytest.mark.slow
 def test_a_bump_that_no_route_resolves_is_refused_by_both() -> None:
     with pytest.raises(OutOfReach, match=r"ridge: .* too narrow .* zonal: .* too narrow"):
         loss_terms(Problem(d=3, n=N, law=Ridge(opaque)), 2.0)

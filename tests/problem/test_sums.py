@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lipverify import Problem, loss_terms, optimal_matrix, optimal_window
-from lipverify.covariates import Ellipsoid
+from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput
 from lipverify.laws import (
     RBF,
@@ -20,7 +18,6 @@ from lipverify.laws import (
     Cosine,
     Law,
     Linear,
-    LowRank,
     Quadratic,
     ReLU,
     ReLUNetwork,
@@ -47,7 +44,7 @@ def missed(one: Any, other: Any) -> float:
     return float(np.max(abs(one.bias - other.bias) / (one.bias_error + other.bias_error)))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.sampled_from(CLOSED), st.sampled_from(CLOSED), st.integers(2, 6), st.floats(0.1, 3.0))
 @example(ReLU(), ReLU(), 3, 2.0)
 def test_the_bias_of_a_sum_is_that_of_its_covariance(one: Law, other: Law, d: int, factor: float) -> None:
@@ -78,7 +75,7 @@ def test_a_sum_of_functions_that_are_drawn_whole_has_the_loss_of_the_sum() -> No
     assert missed(terms(Cosine(L=3.0) + Quadratic()), whole) > 2
 
 
-@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("width", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_a_network_of_any_width_has_the_loss_of_its_covariance(width: int) -> None:
     law = ReLUNetwork(L=2.0, bias=0.7)
 
@@ -99,9 +96,8 @@ def test_a_network_of_any_width_has_the_loss_of_its_covariance(width: int) -> No
 
 
 def test_closed_covariances_are_those_of_the_links() -> None:
-    for law in (Affine(), ReLU(), Cosine(L=3.0), Quadratic()):
-        for d in (2, 3, 7):
-            assert missed(terms(law, d, route="ridge"), terms(Zonal(law.covariance(d)), d)) <= 1
+    for law, d in ((Affine(), 2), (ReLU(), 3), (Cosine(L=3.0), 7), (Quadratic(), 2), (Cosine(L=3.0), 2)):
+        assert missed(terms(law, d, route="ridge"), terms(Zonal(law.covariance(d)), d)) <= 1
     with pytest.raises(InvalidInput, match="no closed form"):
         Ridge(np.tanh).covariance(3)
 
@@ -117,24 +113,7 @@ def test_sums_are_simplified() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (lambda: ReLU() + LowRank([[1.0], [0.0]]), "not isotropic"),
-        (lambda: mixture({ReLU(): 0.5}), "sum to 1"),
-        (lambda: ReLUNetwork(bias=-1.0), "bias = -1"),
-        (lambda: float("nan") * Cosine(), "factor"),
-        (
-            lambda: Problem(d=2, n=9, law=ReLU() + Cosine(), covariates=Ellipsoid([4, 1])),
-            "a sum of laws needs covariates on the sphere",
-        ),
-        (lambda: terms(ReLU() + Cosine(), method="montecarlo", attention="linear"), "needs softmax"),
-        (lambda: optimal_matrix(Problem(d=2, n=9, law=ReLU() + Cosine()), attention="linear"), "needs softmax"),
-    ],
-)
-def test_an_invalid_sum_is_refused(make: Any, says: str) -> None:
-    with pytest.raises(InvalidInput, match=says):
-        make()
+def test_a_law_and_a_number_have_no_sum() -> None:
     with pytest.raises(TypeError):
         ReLU() + 1  # type: ignore[operator]
 
@@ -198,16 +177,12 @@ def test_the_command_line_takes_a_law_of_a_file(lipverify: Commands, tmp_path: P
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("relu + 2*cosine(3", "'(' was never closed"),
-        ("cosine(3))", "unmatched ')'"),
-        ("cosine(3]", "closing parenthesis ']'"),
+        ("relu + 2*cosine(3", r"'relu \+ 2\*cosine\(3' \('\(' was never closed.*: a law is written as"),
+        ("cosine(3))", r"'cosine\(3\)\)' \(unmatched '\)'.*: a law is written as"),
+        ("cosine(3]", r"'cosine\(3\]' \(closing parenthesis '\]'.*: a law is written as"),
+        ("relu + matern(1)", "nu = 1"),
     ],
 )
-def test_a_bracket_that_is_wrong_is_named(text: str, fault: str) -> None:
-    with pytest.raises(InvalidInput, match=f"{re.escape(f'{text!r} ({fault}')}.*: a law is written as"):
+def test_what_is_wrong_in_a_text_is_named(text: str, fault: str) -> None:
+    with pytest.raises(InvalidInput, match=fault):
         law_written(text)
-
-
-def test_a_text_of_a_law_with_an_invalid_value_names_the_rule() -> None:
-    with pytest.raises(InvalidInput, match="nu = 1"):
-        law_written("relu + matern(1)")

@@ -36,13 +36,7 @@ Ball = Any
 
 
 def require_precision() -> None:
-    """Refuse to compute a reference value in few bits.
-
-    Raises
-    ------
-    ValueError
-        If `flint.ctx.prec` < 100 bits, the 30 digits of `oracle.LEAST_DIGITS`.
-    """
+    """Refuse to compute a reference value in fewer bits than the 30 digits of `oracle.LEAST_DIGITS` have."""
     if ctx.prec < LEAST_BITS:
         raise ValueError(
             f"flint.ctx.prec = {ctx.prec}: a reference value needs at least {LEAST_BITS} bits; "
@@ -119,10 +113,7 @@ def log_phi(of: Token) -> Ball:
 
 
 def mean_abs_less(d: int, a: Ball, b: Ball, root: Ball) -> Ball:
-    """E_r |a + b r| - a for |a| <= b, with root = sqrt(b^2 - a^2): r has density Z (1-r^2)^{(d-4)/2}.
-
-    It is a P(|r| < a/b) + 2 b Z (1 - a^2/b^2)^{(d-2)/2} / (d-2) - a; for d = 2, where r = +-1, b - a.
-    """
+    """E_r |a + b r| - a = a P(|r| < a/b) + 2 b Z (1 - a^2/b^2)^{(d-2)/2} / (d-2) - a; root = sqrt(b^2 - a^2) >= 0."""
     if d == 2:
         return b - a
     Z = zonal_constant(d - 1)

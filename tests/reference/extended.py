@@ -42,23 +42,14 @@ FIRST, LAST_DIGITS = 64, 1e-18
 
 
 def require_extended() -> None:
-    """Refuse to compute where a long double is a double.
-
-    Raises
-    ------
-    ValueError
-        If its mantissa has fewer than 64 bits.
-    """
+    """Refuse to compute where a long double is a double."""
     if EPS > 2e-19:
         raise ValueError(f"np.longdouble has eps = {EPS:.0e}: a reference value needs 64 bits, as on x86-64.")
 
 
 @dataclass(frozen=True)
 class Harmonics:
-    """k_1, k_2, ... of a law, the sum of all coefficients, and the variogram of 1 - t if not all are listed.
-
-    `off` bounds the errors of the coefficients.
-    """
+    """k_1, k_2, ..., the sum of all, and the variogram of 1 - t if not all are listed; `off` bounds their errors."""
 
     d: int
     k: Numbers
@@ -169,8 +160,7 @@ def integrals(law: Harmonics, n: float, w: float, edges: Numbers, order: int) ->
 
 @dataclass
 class Tokens:
-    """At every u: phi and 1 - phi, A_2[1], A_2[V], sum_l k_l A_1[1 - P_l]^2, and bounds for the remaining harmonics of
-    both.
+    """At every u: phi, 1 - phi, A_2[1], A_2[V], sum_l k_l A_1[1 - P_l]^2, and bounds for what is left of the sums.
 
     `odd` is 4 A_1[K_odd], the sum over odd harmonics, and `left_odd` the bound for later ones.
     """

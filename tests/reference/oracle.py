@@ -5,9 +5,9 @@ For L = 1 and sigma = 1 (MATH.md sections 1-4)
     noise = E sum_i a_i^2                        a_i = e^{w t_i} / sum_j e^{w t_j}
     bias  = E (sum_i a_i f(x_i) - f(x))^2        f affine or relu
 
-by routes that share no formula: `direct_*` integrates the definition for n = 2; `laplace_*` uses
-1/S^2 = int lambda e^{-lambda S} for any n; `limit_*` are the closed forms at w = 0 and n -> oo. It
-knows nothing of the library under test: a problem is the numbers d, n, w.
+by routes that share no formula: `direct` integrates the definition for n = 2; `laplace` uses
+1/S^2 = int lambda e^{-lambda S} for any n; `window_zero` is the closed form at w = 0. It knows nothing of the library
+under test: a problem is the numbers d, n, w.
 
 Every function works in the current mpmath precision and refuses fewer than 30 digits. `order` is
 the number of Gauss-Legendre nodes of a panel; a value is known to the digits to which two calls
@@ -30,13 +30,7 @@ Number = Any
 
 
 def require_precision() -> None:
-    """Refuse to compute a reference value in few digits.
-
-    Raises
-    ------
-    ValueError
-        If `mp.dps` < 30.
-    """
+    """Refuse to compute a reference value in fewer than 30 digits."""
     if mp.dps < LEAST_DIGITS:
         raise ValueError(
             f"mp.dps = {mp.dps}: a reference value needs at least {LEAST_DIGITS} digits; "
@@ -158,19 +152,9 @@ def _exponent(d: int, n: Number, w: Number) -> Callable[[float], float]:
 # Route (a): the definition for n = 2.
 
 
-def affine_kernel(d: int, gamma: Number) -> Number:
-    """K(cos gamma) = E f(x) f(x') for the affine law, L = 1, without the offset."""
-    return mp.cos(gamma) / (3 * d)
-
-
 def abs_kernel(d: int, gamma: Number) -> Number:
     """E |<q,x>| |<q,x'>| for q uniform on S^{d-1} and points at angle gamma in [0, pi]."""
     return 2 / (mp.pi * d) * (mp.sin(gamma) + (mp.pi / 2 - gamma) * mp.cos(gamma))
-
-
-def relu_kernel(d: int, gamma: Number) -> Number:
-    """K(cos gamma) for the relu law, L = 1: (z)_+ = (z + |z|)/2, two amplitudes of variance 1/3."""
-    return (mp.cos(gamma) / d + abs_kernel(d, gamma)) / 6
 
 
 def _fold(gamma: Number) -> Number:
@@ -185,11 +169,7 @@ def _abs_integral(gamma: Number) -> Number:
 
 
 def mean_abs_kernel(d: int, theta_1: Number, theta_2: Number, order: int) -> Number:
-    """E_r abs_kernel at cosine t_1 t_2 + s_1 s_2 r: two tokens whose angles to x are known.
-
-    r is the cosine of two points of S^{d-2}: +-1 for d = 2, uniform on [-1, 1] for d = 4 (both in
-    closed form), otherwise integrated over its angle.
-    """
+    """E_r abs_kernel at cosine t_1 t_2 + s_1 s_2 r, r the cosine of two points of S^{d-2}; closed for d = 2 and 4."""
     near, far = _fold(abs(theta_1 - theta_2)), _fold(theta_1 + theta_2)
     if d == 2:
         return (abs_kernel(2, near) + abs_kernel(2, far)) / 2
@@ -262,7 +242,7 @@ def _pair_terms(
     return a_1**2 + a_2**2, affine / (3 * d), affine / (6 * d) + absolute / 6
 
 
-# Route (c): closed forms and limits.
+# Route (c): the closed form at w = 0.
 
 
 def window_zero(d: int, n: int) -> DirectTerms:
@@ -276,29 +256,3 @@ def window_zero(d: int, n: int) -> DirectTerms:
 def mean_abs(d: int) -> Number:
     """E |<q, x>| on S^{d-1}; its square is the mean of abs_kernel."""
     return mp.gamma(mpf(d) / 2) / (mp.sqrt(mp.pi) * mp.gamma(mpf(d + 1) / 2))
-
-
-def _mean_g(d: int, w: Number, k: int) -> Number:
-    """E g^k in Bessel functions."""
-    nu, kappa = mpf(d) / 2 - 1, k * mpf(w)
-    return mp.gamma(mpf(d) / 2) * (2 / kappa) ** nu * mp.besseli(nu, kappa) * mp.exp(-kappa)
-
-
-def noise_times_n(d: int, w: Number) -> Number:
-    """lim n noise = E g^2 / (E g)^2 as n -> oo with w fixed."""
-    require_precision()
-    return _mean_g(d, w, 2) / _mean_g(d, w, 1) ** 2
-
-
-def affine_limit(d: int, w: Number) -> Number:
-    """lim affine bias = (1/3d) (1 - E[t g]/E[g])^2, with E[t g]/E[g] = I_{d/2}(w)/I_{d/2-1}(w)."""
-    require_precision()
-    mean_t = mp.besseli(mpf(d) / 2, w) / mp.besseli(mpf(d) / 2 - 1, w)
-    return (1 - mean_t) ** 2 / (3 * d)
-
-
-def phi_in_three_dimensions(w: Number, lam: Number) -> Number:
-    """E e^{-lambda g} for d = 3, where t is uniform: [E1(lambda e^{-2w}) - E1(lambda)] / 2w."""
-    require_precision()
-    w, lam = mpf(w), mpf(lam)
-    return (mp.e1(lam * mp.exp(-2 * w)) - mp.e1(lam)) / (2 * w)

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -202,10 +202,7 @@ def legendre(d: int, t: Array, degree: int) -> Array:
 
 @cache
 def pieces(text: str, d: int, degree: int) -> tuple[Array, float]:
-    """k_l of a piecewise polynomial link, and the sum of later k_l.
-
-    A Gauss rule gives small l, and integration by parts large l.
-    """
+    """k_l of a piecewise polynomial link, by Gauss and by parts for large l, and the sum of later k_l."""
     breaks, *coefficients = ([value(each) for each in part.split(",")] for part in text.split("|"))
     parts = [np.polynomial.Polynomial(each) for each in coefficients]
     ends, at, few = np.arccos([1.0, *breaks[::-1], -1.0]), np.array(breaks), min(degree, 40)
@@ -333,13 +330,7 @@ def wrong(statement: str) -> list[str]:
 
 
 def faults(statement: str) -> Iterator[str]:
-    """The messages of `wrong` as they are found: of a false statement the first is often enough.
-
-    Raises
-    ------
-    ValueError
-        If no pattern matches the statement.
-    """
+    """The messages of `wrong` as they are found: the first is often enough. ValueError if no pattern matches."""
     for pattern, check in PATTERNS:
         match = re.fullmatch(pattern, statement)
         if match:
@@ -723,62 +714,84 @@ UNITS = {"affine": 3, "relu": 6}
 """1 / (d k_1): with little signal w* is near Lambda k_1."""
 
 
+class Posed(NamedTuple):
+    """One problem."""
+
+    law: str
+    d: int
+    n: int
+    square: float
+    """L^2."""
+    noise: float
+    """sigma."""
+
+    def loss(self, w: float) -> float:
+        N, B, *_ = terms(self.law, self.d, self.n, w)
+        return self.noise**2 * N + self.square * B
+
+
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
     """Check w*, the best scale c*, or the slope of the bias of one problem."""
-    dim, many, square, noise = int(d), round(Fraction(n)), value(L) ** 2 * scale(law), value(sigma)
-    rising = re.fullmatch("B\\({}\\) >= \\({} / {}\\)\\^{} B\\({}\\)".format(*[NUMBER] * 5), says)
-    if rising:
-        second, again, first, slope, once = map(value, rising.groups())
-        if (second, first) != (again, once):
-            yield "two different w"
-        found = math.log(terms(law, dim, many, second)[1] / terms(law, dim, many, first)[1]) / math.log(second / first)
-        yield from within("the slope", slope, found, math.inf)
-        return
-    falls = "B' <= -{} at every w from 0 to {}, and over w >= 0 every w\\* is less than {}"
-    falling = re.fullmatch(falls.format(*[NUMBER] * 3), says)
-    if falling:
-        fall, stop, again = map(value, falling.groups())
-        if stop != again:
-            yield "two different w"
-        curve = [terms(law, dim, many, float(w))[:2] for w in np.linspace(0, 2 * stop, 41)]
-        slopes = np.diff([square * B for _, B in curve[:21]]) / (stop / 20)
-        yield from within("-B'", fall, float(-slopes.max()), math.inf)
-        losses = [noise**2 * N + square * B for N, B in curve]
-        if min(losses[20:]) <= min(losses[:20]):
-            yield f"the loss is not least below w = {stop:g}"
-        return
-    low, high, c_low, c_high, offset = 0.0, 0.0, None, None, 0.0
-    zero = says == "over all real w the loss is least at w* = 0 alone"
-    if not zero:
-        one = "over w >= 0 the loss has a least value, and {} <= w\\* <= {} for every w\\* that attains it"
-        more = "(?:, where {} <= c\\* - 1 <= {} with an offset of variance {})?"
-        match = re.fullmatch((one + more).format(*[NUMBER] * 5), says)
-        if not match:
-            raise ValueError(f"no statement that is known: {says}")
-        low, high = map(value, match.groups()[:2])
-        if match[3]:
-            c_low, c_high, offset = map(value, match.groups()[2:])
+    posed = Posed(law, int(d), round(Fraction(n)), value(L) ** 2 * scale(law), value(sigma))
+    for pattern, check in SAYINGS.items():
+        match = re.fullmatch(pattern.replace("#", NUMBER), says)
+        if match:
+            return check(posed, *(value(each) for each in match.groups() if each))
+    raise ValueError(f"no statement that is known: {says}")
 
-    def loss(w: float) -> float:
-        N, B, *_ = terms(law, dim, many, w)
-        return noise**2 * N + square * B
 
-    inside = [loss(w) for w in np.linspace(low, max(high, 1e-9), 9)]
+def rising(posed: Posed, second: float, again: float, first: float, slope: float, once: float) -> Iterator[str]:
+    """Check the slope of the bias between two w."""
+    if (second, first) != (again, once):
+        yield "two different w"
+    B, more = (terms(posed.law, posed.d, posed.n, w)[1] for w in (first, second))
+    yield from within("the slope", slope, math.log(more / B) / math.log(second / first), math.inf)
+
+
+def falling(posed: Posed, fall: float, stop: float, again: float) -> Iterator[str]:
+    """Check that the bias falls up to a w, below which the loss is least."""
+    if stop != again:
+        yield "two different w"
+    places = [float(w) for w in np.linspace(0, 2 * stop, 41)]
+    slopes = np.diff([posed.square * terms(posed.law, posed.d, posed.n, w)[1] for w in places[:21]]) / (stop / 20)
+    yield from within("-B'", fall, float(-slopes.max()), math.inf)
+    losses = [posed.loss(w) for w in places]
+    if min(losses[20:]) <= min(losses[:20]):
+        yield f"the loss is not least below w = {stop:g}"
+
+
+def least(posed: Posed, low: float = 0.0, high: float = 0.0, *scales: float) -> Iterator[str]:
+    """Check that w* is between two w, and there c*, if bounds on it and the variance of an offset are given."""
+    inside = min(posed.loss(float(w)) for w in np.linspace(low, max(high, 1e-9), 9))
     outside = [*np.linspace(0, low * (1 - SLOPE), 12)] if low else []
     outside += [*(max(high, 0.05) * (1 + SLOPE) * np.geomspace(1, 20, 25))]
     for w in outside:
-        if loss(float(w)) <= min(inside):
+        if posed.loss(float(w)) <= inside:
             yield f"at w = {w:.6g} the loss is less than between {low:g} and {high:g}"
-    if c_low is None:
-        return
-    if law.partition(":")[0] not in ("affine", "relu"):
-        raise ValueError(f"E f^2 is not known: {law}")
-    for w in np.linspace(low, high, 3):
-        N, B, gap, _ = terms(law, dim, many, float(w))
-        total, G = noise**2 * N + square * B, square * gap
-        excess = (G - total) / (total + square / (3 * dim) + offset - 2 * G)  # E f^2 = L^2 / (3d) includes the mean
-        if abs(loss(float(w)) - min(inside)) < 1e-6 * min(inside):
-            yield from within(f"c* - 1 at w = {w:.6g}", c_low, excess, float(c_high or 0), 1e-6)
+    if scales:
+        near = [float(w) for w in np.linspace(low, high, 3)]
+        at = [w for w in near if abs(posed.loss(w) - inside) < 1e-6 * inside]
+        yield from scaled(posed, at, *scales)
+
+
+def scaled(posed: Posed, at: list[float], low: float, high: float, offset: float) -> Iterator[str]:
+    """Check c* - 1 at some w, for a law whose E f^2, which includes the mean, is L^2 / (3d)."""
+    if posed.law.partition(":")[0] not in ("affine", "relu"):
+        raise ValueError(f"E f^2 is not known: {posed.law}")
+    for w in at:
+        total, G = posed.loss(w), posed.square * terms(posed.law, posed.d, posed.n, w)[2]
+        excess = (G - total) / (total + posed.square / (3 * posed.d) + offset - 2 * G)
+        yield from within(f"c* - 1 at w = {w:.6g}", low, excess, high, 1e-6)
+
+
+SAYINGS: dict[str, Callable[..., Iterator[str]]] = {
+    r"B\(#\) >= \(# / #\)\^# B\(#\)": rising,
+    r"B' <= -# at every w from 0 to #, and over w >= 0 every w\* is less than #": falling,
+    r"over all real w the loss is least at w\* = 0 alone": least,
+    r"over w >= 0 the loss has a least value, and # <= w\* <= # for every w\* that attains it"
+    r"(?:, where # <= c\* - 1 <= # with an offset of variance #)?": least,
+}
+"""What is said of one problem, each with the function that checks it; # is a number."""
 
 
 def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str) -> Iterator[str]:

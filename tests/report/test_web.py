@@ -22,8 +22,9 @@ from msgspec.structs import replace
 from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series, write_ledger
 
 # internal: the refusal of one formula; a page shows its source
-from lipverify.foundation.latex import UnreadableError
+from lipverify.foundation.latex import UnreadableError, typst_math
 from lipverify.report import digits  # internal: how a number is printed, to compare
+from lipverify.report.figures import has_place  # internal: which random values have a place on an axis
 from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
 
 # internal: the colours of the PDF, to compare with those of the page
@@ -32,12 +33,12 @@ from lipverify.report.looks import PAPERS, colour_class, colour_rule, series_loo
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
 
 # internal: one drawing without a page; ticks and rounding, for random values
-from lipverify.report.web.drawing import axis, drawing, has_place, round_values
+from lipverify.report.web.drawing import axis, drawing, round_values
 from lipverify.report.web.markup import Markup, element, join  # internal: escaping, for random text
 from lipverify.report.web.page import web_page  # internal: the page without a file
 
-# internal: one text with its formulas, without a page; one formula as the browser gets it
-from lipverify.report.web.words import Formulas, many, mathml
+# internal: one text with its formulas, without a page; formulas as the browser gets them
+from lipverify.report.web.words import Formulas, many
 from tests import ROOT
 from tests.cli.test_hostile import HOSTILE, hostile_ledger
 from tests.ledgers import ledger, realistic, record, slopes_figure, terms_figure
@@ -168,7 +169,7 @@ def test_a_changed_number_changes_the_page(content: bytes, book: Ledger) -> None
 @pytest.mark.parametrize("latex", [r"\ x", r"x\ ", r"\ \tfrac{1}{2}\ ", r"\text{so long}\ x", r"\quad a \qquad b"])
 def test_no_formula_has_inline_styles(latex: str) -> None:
     """The page's policy refuses inline styles, and the browser would log an error."""
-    assert "style=" not in mathml(latex, display=True).replace("displaystyle=", "")
+    assert "style=" not in many([(typst_math(latex), True)])[0].replace("displaystyle=", "")
 
 
 def test_the_parts_of_a_statement_stand_on_lines_and_its_words_are_words() -> None:
@@ -395,7 +396,7 @@ def test_a_figure_of_two_theorems_is_led_to() -> None:
 def test_a_formula_that_cannot_be_set_is_shown_as_its_source() -> None:
     assert many([("x", False), ("nonsense", False), ("y", True)])[1] == ""
     with pytest.raises(UnreadableError):
-        mathml(r"\nonsense", display=False)
+        typst_math(r"\nonsense")
 
 
 def test_formulas_are_heard_as_they_were_written(page: Parsed) -> None:

@@ -25,8 +25,8 @@ LADDERS = {26: np.geomspace(1e4, 1e30, 27), 20: np.geomspace(1e4, 1e24, 14), 12:
 """The lengths of the ladders, in decades."""
 KINDS = ("any", *LADDERS)
 """The ladders of the survey; "any" means 6 to 26 decades from a start between 30 and 1e5, random for each function."""
-SEEDS = (*range(30), 37, 46, 47, 58, 72, 87, 95, 113, 120, 122)
-"""The quick survey: thirty sums, and those of the first 150 whose true error is nearest to the claimed one."""
+SEEDS = (*range(20), 37, 46, 47, 58, 72, 87, 95, 113, 120, 122)
+"""The quick survey: twenty sums, and those of the first 150 whose true error is nearest to the claimed one."""
 FALSE = (APART, 0.1, 0.2)
 """The differences of the exponents of false claims from the true one; the class has exponents as close as the first."""
 
@@ -109,7 +109,7 @@ def survey(kind: str | int, seeds: Iterable[int]) -> tuple[list[int], list[str],
     return outside, wrong, max(ratios), float(np.median(errors))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != 20])
 def test_the_error_covers_the_class_and_no_false_claim_is_supported(kind: str | int) -> None:
     """The complete survey is tests/slow/test_growth.py."""
     outside, wrong, _, median = survey(kind, SEEDS)
@@ -135,18 +135,18 @@ def power_and_logarithm(s: Floats, seed: int, log: float, noise: float) -> tuple
 
 
 @pytest.mark.parametrize("decades", [26, 12])
-@pytest.mark.parametrize("noise", [1e-12, 1e-8, 1e-6])
+@pytest.mark.parametrize("noise", [1e-12, pytest.param(1e-8, marks=pytest.mark.slow), 1e-6])
 @pytest.mark.parametrize("log", [-LOG_APART, LOG_APART])
 def test_a_logarithm_is_no_constant(decades: int, noise: float, log: float) -> None:
     """(log s)^-0.03 is sometimes taken for a constant; no claim is judged with it, because the class excludes it."""
     s = LADDERS[decades]
-    for seed in range(10):
+    for seed in range(6):
         values, exponent = power_and_logarithm(s, seed, log, noise)
         if np.all(values > 0):
             assert wrongly_beside(s, values, exponent, log, np.full(s.shape, noise)) == []
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @example(decades=20, exponent=1.763, log=-0.5, gap=0.271, factor=55.5)
 @example(decades=20, exponent=0.932, log=0.5, gap=0.213, factor=854.1)
 @example(decades=20, exponent=0.0, log=-2.0, gap=0.5, factor=974.0)

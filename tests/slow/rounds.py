@@ -1,6 +1,4 @@
-"""The length of the nightly tests and their random inputs, both from the environment to repeat a night; and their
-output.
-"""
+"""The length of the nightly tests and their random inputs, from the environment to repeat a night; their output."""
 
 from __future__ import annotations
 
@@ -35,10 +33,7 @@ def until_time_is_up(seconds: float = SECONDS) -> Iterator[int]:
 
 @dataclass
 class Outcome:
-    """True error over claimed error of the worse term, the claimed relative error, and the source of the truth (`by`).
-
-    If nothing was compared, the reason (`why`).
-    """
+    """True over claimed error of the worse term, the claimed one, who knew the truth (`by`), or `why` nothing did."""
 
     kind: str
     by: str = ""

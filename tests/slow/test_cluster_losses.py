@@ -1,6 +1,4 @@
-"""A cluster that loses a worker, all workers, or its scheduler, or gets one of another version: the run goes on, or it
-ends with an error message.
-"""
+"""A cluster that loses workers or its scheduler, or gets one of another version: the run goes on, or says why not."""
 
 from __future__ import annotations
 

@@ -24,8 +24,6 @@ from tests.slow.rounds import ROUNDS, SEED, dice
 pytestmark = pytest.mark.nightly
 SECONDS, MEMORY = 20.0, 1.0
 """The budget of each loss."""
-STOPPED = 3.0
-"""A loss is stopped at this multiple of its budget."""
 ROOM = 0.5
 """GiB that a process may use beyond its budget: Python, NumPy, and uncounted copies."""
 LATE = 3.0

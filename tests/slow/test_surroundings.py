@@ -1,6 +1,4 @@
-"""A disk that fills at any write, folders that disappear, environments with something missing: one line, and no half
-file.
-"""
+"""A disk that fills at any write, vanished folders, something missing: one line, and no half file."""
 
 from __future__ import annotations
 

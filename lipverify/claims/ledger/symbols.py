@@ -1,15 +1,18 @@
-r"""Symbols and coordinates in print: sigma_1 is written $\sigma_{1}$ on a page, and a law has its name."""
+r"""Symbols and coordinates in print: sigma_1 is written $\sigma_{1}$ on a page."""
 
 # ruff: noqa: SIM905 - the long list is split into words
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import msgspec
 
+from lipverify.foundation.shipped import CONTENTS, shipped
 from lipverify.foundation.showing import latex_number
 
 Scalar = str | int | float
@@ -43,10 +46,6 @@ def _letter(word: str) -> str:
     if name in GREEK:
         return "\\lambda" if name == "lamda" else f"\\{name}"
     return word if len(word) == 1 or word.isdigit() else rf"\mathrm{{{word}}}"
-
-
-SPELLED = {"relu": "ReLU"}
-"""Laws whose printed name differs from their name in code."""
 
 
 def letter(name: str) -> str:
@@ -89,24 +88,30 @@ def said(name: str, value: Scalar, written: str = "") -> str:
         number = written or _typeset(value)
         inside = number.strip("$").replace("\N{MINUS SIGN}", "-")
         return f"${letter(name)} = {inside}$" if is_letter(name) else f"{named(name)} = {number}"
-    if name == "law":
-        return f"{SPELLED.get(value, value)} law"
-    # the name of a noise law, followed by @ and its d and n if they are not the default
-    if name == "noise" and (match := re.fullmatch(r"((?:uniform|levels)(?:-[\d.]+)+)(?:@(\d+)x(\d+))?", value)):
-        return _noise(*match.groups())
-    return f"{named(name)} = {value}"
+    return spelled(name, value) or f"{named(name)} = {value}"
+
+
+def spelled(name: str, value: Scalar) -> str:
+    """The words that the shipped claims have for this value of a coordinate; empty if they have none."""
+    words = text = f"{name}={value}"
+    for pattern, spelling in _spellings().items():
+        if match := re.search(pattern, words):
+            for k, group in enumerate(match.groups(), 1):
+                spelling = spelling.replace(f"§{k}", group)
+            words = words[: match.start()] + spelling + words[match.end() :]
+    return words if words != text else ""
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """How the shipped claims spell the values of their coordinates; the table travels with them."""
+    table: dict[str, str] = tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))["spelled"]
+    return table
 
 
 def _typeset(value: float) -> str:
     latex = latex_number(float(value)).removeprefix(r"1 \times ")
     return f"${latex}$" if "^" in latex else latex
-
-
-def _noise(law: str, d: str | None, n: str | None) -> str:
-    from lipverify.linear_transformer.regression.noise import noise_named
-
-    size = rf" at $d = {d}$, $n = {n}$" if d else ""
-    return f"${noise_named(law).latex}${size}"
 
 
 def on_one_line(value: Any) -> Any:

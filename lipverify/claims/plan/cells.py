@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace as replace_struct
+
 from lipverify.claims.language.family import RULE, Point, Range, edge, filled, is_number, meant_at, named_in, value_of
 from lipverify.claims.language.file import Fault
 from lipverify.claims.language.form import EQUALITY_RESOLUTION, NEAREST, Along, Exponent, Form, Identity, Limit
@@ -189,7 +191,13 @@ def _exponent_reader(form: Exponent) -> Read:
 
 
 def _limit(growth: Any, allowed: Allowed) -> Estimate:
-    """Estimate the limit of a growth, if it has one."""
+    """Estimate the limit of a growth, if it has one; it is 0 if the exponent is negative."""
+    if growth.rest is not None:
+        begin, low, high = growth.rest
+        return Estimate(Interval(low, high), f"it is 0 within its error from {begin:g} on")
+    if growth.exponent < -growth.error:
+        note = f"it tends to 0 like a power: exponent {growth.exponent:.4g} ± {growth.error:.2g}"
+        return Estimate(Interval(0.0, 0.0), note)
     if not abs(growth.exponent) <= growth.error < math.inf:
         note = f"it tends to no positive constant: exponent {growth.exponent:.4g} ± {growth.error:.2g}"
         return Estimate(Interval(None, None), note)
@@ -294,7 +302,12 @@ def estimate(growth: Growth, allowed: Allowed) -> Estimate:
     tends to a positive constant, then Q = Theta(s^a) and the interval is the single exponent a. If it does not, and a
     power of log s is clearly present (as in n H_n compared with n), that power decides: the estimate is of the power,
     with 0 in place of a in the allowed range.
+
+    If the quantity is 0 within its error from some point on, where the power would be larger than this error, it decays
+    faster, and the exponent has no lower bound.
     """
+    if growth.rest is not None:
+        return _as_far(growth, allowed)
     settled = math.isfinite(growth.error)
     interval = Interval.around(growth.exponent, growth.error) if settled else Interval(None, None)
     if not settled:
@@ -313,3 +326,17 @@ def estimate(growth: Growth, allowed: Allowed) -> Estimate:
                 at_0 = Allowed(low=low, high=high, open=allowed.open)
                 return Estimate(Interval.around(power, spread), note, allowed=at_0)
     return Estimate(interval)
+
+
+def _as_far(growth: Growth, allowed: Allowed) -> Estimate:
+    """The estimate from the points before a quantity is 0 within its error."""
+    assert growth.rest is not None
+    begin, _, high = growth.rest
+    if not math.isfinite(growth.error):
+        few = f"only {len(growth.s)} points are left for an exponent"
+        return Estimate(Interval(None, None), f"it is 0 within its error from {begin:g} on: {few}")
+    before = estimate(replace_struct(growth, rest=None), allowed)
+    if growth.values[-1] * (begin / growth.s[-1]) ** (growth.exponent - growth.error) <= high:
+        return before
+    note = f"from {begin:g} on it is 0 within its error, below this power"
+    return replace(before, interval=Interval(None, before.interval.high), note=note)

@@ -16,7 +16,7 @@ from lipverify.claims.language.formula import formula
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import KINDS, Kind, Source
-from lipverify.claims.ledger.symbols import is_letter, said
+from lipverify.claims.ledger.symbols import is_letter, said, spelled
 from lipverify.claims.plan.cells import Plans, cells, grid, spots
 from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
 from lipverify.claims.plan.figure import figure_of, side_by_side
@@ -231,7 +231,7 @@ def _meanings(family: Point, forms: Sequence[Form]) -> Iterator[str]:
     for name, value in family.where.items():
         if name == "reading" and family.meaning:
             continue  # the definition of a reading says more than its name
-        yield said(name, value) if name in ("law", "noise") or not isinstance(value, str) else f"{value} {name}"
+        yield said(name, value) if spelled(name, value) or not isinstance(value, str) else f"{value} {name}"
     used = {symbol for form in forms for _, edge in form.range.edges() for symbol in edge.symbols}
     for symbol, text in family.meaning.items():
         if symbol in used and is_letter(symbol):  # a word is a name within the file only

@@ -241,14 +241,20 @@ def _real(value: Any) -> float:
 
 def growth_along(function: Callable[..., Any], ray: Ray, arguments: Arguments, of: str, *values: Any) -> Growth:
     """The growth of a quantity along a ray, from the values measured there."""
-    from lipverify.scaling import growth_of
+    from lipverify.scaling import growth_of, vanishing
 
     measured = [
         number(value, of, f"{calling(function, arguments)} at {ray.along}={s:g}")
         for s, value in zip(ray.ladder, values, strict=True)
     ]
-    for s, (value, _) in zip(ray.ladder, measured, strict=True):
-        if value <= 0:
-            rule = "what grows like a power is positive"
+    ends = [(value - spread, value + spread) for value, spread in measured]
+    if all(value > 0 for value, _ in measured):
+        return growth_of(ray.ladder, [value for value, _ in measured], [spread / value for value, spread in measured])
+    seen = next(k for k, (low, _) in enumerate(ends) if low <= 0)
+    for s, (value, _), (low, high) in list(zip(ray.ladder, measured, ends, strict=True))[seen:]:
+        if not low <= 0 <= high:
+            rule = f"what grows like a power is positive, and 0 within its error once it is so ({ray.ladder[seen]:g})"
             raise InvalidInput(f"{calling(function, arguments)} is {value:g} at {ray.along}={s:g}; {rule}.")
-    return growth_of(ray.ladder, [value for value, _ in measured], [spread / value for value, spread in measured])
+    rest = (ray.ladder[seen], min(low for low, _ in ends[seen:]), max(high for _, high in ends[seen:]))
+    kept, errors = [value for value, _ in measured[:seen]], [spread / value for value, spread in measured[:seen]]
+    return vanishing(ray.ladder[:seen], kept, errors, rest)

@@ -2,7 +2,8 @@
 
 One refuting cell decides a claim, or all cells together if they support it. The verdict of a cell is predicted from the
 middle of its interval, and the cheaper of the two routes is chosen. If neither is predicted to succeed, there is no
-step.
+step. No error decides an equality that holds: of exponents the ratio decides it, once the error of the exponent is at
+most EQUALITY_RESOLUTION, and of other quantities no step is known.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from lipverify.claims.language.form import EQUALITY_RESOLUTION
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.record import Cell, Ray, Record, Route, Step, Tried, What
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
@@ -110,7 +112,7 @@ def is_open(cell: Cell) -> bool:
 
 def _move(claim: Claim, plan: CellPlan, cell: Cell, index: int, outcomes: Mapping[str, Outcome]) -> _Move | None:
     """The cheapest step for one cell; None if no step is known, or the cell would stay open even without error."""
-    sides, error, wanted = _wanted(cell)
+    sides, error, wanted = _wanted(cell, _resolution(plan, cell, outcomes))
     if not sides:
         return None
     known = math.isfinite(error) and math.isfinite(wanted)
@@ -118,28 +120,34 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, index: int, outcomes: Mappin
     bounded = any("bounded" in (outcomes[measurement.address].ran or Ran()).made for measurement in every)
     what = _kind(plan.measurement, bounded)
     same = [tried for tried in claim.tried if tried.cell == index and tried.what == what]
-    if what is None or (what == "method" and same):
+    if what is None or (what != "contexts" and same):
         return None
     times = 1.0
     if what == "contexts":
         times = _contexts(error, wanted, same) if known else math.inf
     elif what == "points":
-        times = _more_points(plan.measurement)
+        times = _more_points(plan.measurement, error / wanted if known else 1.0)
     if math.isinf(times):
         return None
     seconds = {measurement.address: outcomes[measurement.address].seconds for measurement in every}
     return _Move(index, sides, error if known else None, wanted if known else None, what, times, seconds)
 
 
-def _wanted(cell: Cell) -> tuple[frozenset[Verdict], float, float]:
+def _wanted(cell: Cell, resolution: float) -> tuple[frozenset[Verdict], float, float]:
     """The possible verdicts of an open cell with less error; its error or that of its control; the error needed.
 
-    No verdict is possible if the middle is on an edge, or the control is predicted to agree with the claim.
+    No verdict is possible if the middle is on an edge, or the control is predicted to agree with the claim. Within the
+    `resolution` of an edge the ratio decides, which is predicted to tend to a constant.
     """
     error, wanted = _half(cell.interval), needed(cell.interval, cell.allowed)
     sides: frozenset[Verdict] = frozenset({"supported", "refuted"})
-    if math.isfinite(error):
-        sides = frozenset({_predicted(cell.interval, cell.allowed)} if wanted > 0 else ())
+    middle, edges = sum(cell.interval.ends) / 2, [end for end in cell.allowed.ends if math.isfinite(end)]
+    if math.isfinite(error) and wanted <= resolution:
+        edge = min(edges, key=lambda end: abs(end - middle))
+        sides, wanted = frozenset({decide(Interval(edge, edge), cell.allowed)}), resolution
+    elif math.isfinite(error):
+        equality = len(edges) == 2 and edges[0] == edges[1] and 2 * wanted < error
+        sides = frozenset({_predicted(cell.interval, cell.allowed)} if wanted > 0 and not equality else ())
     control = cell.control
     judged = cell.alone in OTHER_WAY or sides == {"supported"}  # a refuting cell would need the other control
     if judged and control.verdict == "inconclusive" and math.isfinite(_half(control.interval)):
@@ -176,12 +184,23 @@ def _contexts(error: float, wanted: float, tried: Sequence[Tried]) -> float:
     return max(math.ceil(1.3 * (error**2 - floor) / variance), 2) if variance > 0 and error**2 > floor else math.inf
 
 
-def _more_points(measurement: Measurement) -> float:
-    """The factor on the number of points on a ray; infinite if there can be no more of them."""
+def _more_points(measurement: Measurement, narrower: float) -> float:
+    """The factor on the number of points on a ray; infinite if there can be no more of them, or they are too few.
+
+    The error is to fall by the factor `narrower`: on a given ladder it falls no faster than the distance of the points.
+    """
     ray = _ray(measurement)
     assert ray is not None
-    stuck = ray.points >= MOST_POINTS or any(need.needs for need in measurement.needs)
-    return math.inf if stuck else MOST_POINTS / ray.points
+    times = MOST_POINTS / ray.points
+    stuck = times <= 1 or times < narrower or any(need.needs for need in measurement.needs)
+    return math.inf if stuck else times
+
+
+def _resolution(plan: CellPlan, cell: Cell, outcomes: Mapping[str, Outcome]) -> float:
+    """The error of an exponent within which the ratio to a power may decide; 0 for other quantities."""
+    growth = outcomes[plan.measurement.address].result if plan.ray is not None else None
+    exponent = growth is not None and (cell.measured is None or math.isclose(cell.measured, growth.exponent))
+    return EQUALITY_RESOLUTION if exponent else 0.0
 
 
 def _kind(measurement: Measurement, exact: bool) -> What | None:
@@ -197,7 +216,9 @@ def wants(record: Record) -> str:
     """The step that would decide an open record, and its cell if several are open; the steps tried, if none is left."""
     if record.step is None:
         done = dict.fromkeys(_said(step.what, step.times) for step in record.tried)
-        return f"{', '.join(done)} did not decide it" if done else ""
+        unknown = record.verdict == "inconclusive" and not done and any(map(is_open, record.cells))
+        unknown &= all(check.agrees for check in record.cross_checks)
+        return f"{', '.join(done)} did not decide it" if done else "no step is known to decide it" * unknown
     cell, count = record.cells[record.step.cell], len(record.step.cells)
     several = sum(map(is_open, record.cells)) > 1
     where = ", ".join(f"{name} = {value}" for name, value in cell.where.items()) if several else ""
@@ -214,8 +235,8 @@ def in_words(step: Step) -> str:
     >>> in_words(Step(cell=0, error=0.12, needed=0.02, what="contexts", times=47.0, seconds=720.0))
     'needs an error of 0.02: 47 times the contexts, about 12 min'
     """
-    wants = f"needs an error of {step.needed:.2g}: " if step.needed is not None else ""
-    return f"{wants}{_said(step.what, step.times)}, about {duration(step.seconds)}"
+    wants = f"an error of {step.needed:.2g}: " if step.needed is not None else ""
+    return f"needs {wants}{_said(step.what, step.times)}, about {duration(step.seconds)}"
 
 
 def _said(what: What, times: float) -> str:

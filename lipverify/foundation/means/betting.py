@@ -44,12 +44,7 @@ BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
 
 
 def stage_lengths() -> Iterator[int]:
-    """The number of samples of each stage.
-
-    >>> lengths = stage_lengths()
-    >>> [next(lengths) for _ in range(18)][-3:]
-    [16, 16, 17]
-    """
+    """The number of samples of each stage."""
     count = 0
     while True:
         length = max(16, count // 16)
@@ -68,15 +63,8 @@ def leaf_lengths() -> Iterator[int]:
 class Tally:
     """Samples of one or more bounded quantities, column by column: only their sums are kept.
 
-    `low` and `high` bound each column. If they are equal the samples cannot vary, and the half-width is the rounding
-    error; samples that merely did not vary do not give a width of zero. `moments` reduces samples of the library `xp`
-    on their device.
-
-    >>> tally = Tally(np.array([0.0]), np.array([1.0]))
-    >>> tally.add(np.full((1000, 1), 0.5))
-    >>> mean, half_width = tally.interval()
-    >>> mean.tolist(), bool(1e-3 < half_width[0] < 1e-2)
-    ([0.5], True)
+    If low = high the samples cannot vary, and the half-width is the rounding error; samples that merely did not vary do
+    not give a width of zero.
     """
 
     def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
@@ -98,11 +86,7 @@ class Tally:
         return self._leaves.count
 
     def add(self, samples: Array) -> None:
-        """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter.
-
-        A sample that is outside of its bounds by more than rounding, or no number, is refused; one of another library
-        than NumPy perhaps only when the interval is computed.
-        """
+        """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter."""
         self._known, leaves = None, self._within(self._leaves.add(samples))
         while len(leaves):
             if not self._room:
@@ -216,12 +200,7 @@ class Tally:
 
 
 def betting_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """(low, high) for the mean of samples in [0, 1], along the first axis; other axes are separate means.
-
-    >>> low, high = betting_interval(np.full((1001, 1), 0.25))
-    >>> bool(low[0] < 0.25 < high[0])
-    True
-    """
+    """(low, high) for the mean of samples in [0, 1], along the first axis; other axes are separate means."""
     if samples.ndim == 0 or len(samples) == 0:
         raise InvalidInput("samples: an interval needs at least one sample.")
     columns = samples.reshape(len(samples), -1)
@@ -233,11 +212,7 @@ def betting_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floa
 
 
 def _bets(stages: list[Moments], sign: float, threshold: float) -> Floats:
-    """For each stage and column, (stages, columns), the bet that is best for the stages before it.
-
-    A bet lambda gains until m is within threshold / (lambda N) + kappa lambda v of the mean. Neither end of the range
-    may cost or gain more than a share, because kappa limits a large gain.
-    """
+    """For each stage and column, (stages, columns), the bet that is best for the stages before it."""
     N = sum(stage.count for stage in stages)
     none = np.zeros_like(stages[0].centre)
     before = Moments(stages[0].centre, 0, none, none, none)
@@ -265,8 +240,7 @@ def _log_capital(stages: list[Moments], bets: Floats, sign: float, m: Floats) ->
 def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> Floats:
     """The root of `excess`, the logarithm of the capital over its threshold, between `outside` and `mean`.
 
-    False position in Illinois's form, which keeps a bracket. The result is the outer end, so stopping early makes the
-    interval wider and never wrong.
+    False position in Illinois's form: stopping early makes the interval wider and never wrong.
     """
     inside = mean
     rich, poor = excess(outside), excess(mean)

@@ -36,13 +36,8 @@ Reduce = Callable[[Array, Sequence[int], Floats, Floats], Floats]
 
 
 def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floats) -> Floats:
-    """Moments of each leaf (the samples from one cut to the next), (leaves, 6, columns).
-
-    These are the least sample, the largest, and the sums of the first four powers of (sample - centre) / unit. They
-    depend on the leaf's own samples only, bit for bit.
-
-    >>> leaf_moments(np.array([[1.0], [3.0], [2.0]]), [0, 2, 3], np.array([1.0]), np.array([2.0]))[:, :, 0].tolist()
-    [[1.0, 3.0, 1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 0.5, 0.25, 0.125, 0.0625]]
+    """Moments of each leaf (the samples from one cut to the next), (leaves, 6, columns), bit for bit from its own
+    samples: the least, the largest, and the sums of the first four powers of (sample - centre) / unit.
     """
     rows = to_host(samples)
     made = np.empty((len(cuts) - 1, 6, rows.shape[1]))
@@ -65,15 +60,7 @@ def joined(leaves: Floats) -> Floats:
 
 
 class Leaves:
-    """Reduce samples leaf by leaf on their own device. How samples are split into calls does not change a bit.
-
-    `lengths` are the numbers of samples of the leaves, `unit` is that of each column's deviations, and `moments`
-    reduces samples of the library `xp`.
-
-    >>> leaves = Leaves(repeat(2), np.ones(1))
-    >>> [leaves.add(np.array([[x]])).shape[0] for x in (1.0, 2.0, 4.0)], leaves.count, leaves.centre.tolist()
-    ([0, 1, 0], 3, [1.5])
-    """
+    """Reduce samples leaf by leaf on their own device. How samples are split into calls does not change a bit."""
 
     def __init__(self, lengths: Iterator[int], unit: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
         self.centre, self.count = unit * math.nan, 0
@@ -142,13 +129,7 @@ class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
 
 @makes("sampled", "montecarlo")
 def sampled_mean(values: Array) -> SampledMean:
-    """The mean of independent values, (contexts,), its standard error, and the doubt in that error.
-
-    >>> import numpy as np
-    >>> mean = sampled_mean(np.asarray([1.0, 2.0, 3.0]))
-    >>> mean.value, round(mean.standard_error, 3), mean.trusted
-    (2.0, 0.577, False)
-    """
+    """The mean of independent values, (contexts,), its standard error, and the doubt in that error."""
     xp = values.__array_namespace__()
     count = int(values.shape[0])
     if count < 2:
@@ -164,12 +145,7 @@ def sampled_mean(values: Array) -> SampledMean:
 
 
 def in_units(differences: Array) -> tuple[Array, float]:
-    """Scale differences so that their fourth powers neither overflow nor underflow; returns them and their unit.
-
-    >>> import numpy as np
-    >>> in_units(np.asarray([1e200, -5e199]))
-    (array([ 1. , -0.5]), 1e+200)
-    """
+    """Scale differences so that their fourth powers neither overflow nor underflow; returns them and their unit."""
     xp = differences.__array_namespace__()
     largest = float(xp.max(xp.abs(differences)))
     if 0 < largest < math.inf and not 1e-70 < largest < 1e70:
@@ -186,12 +162,6 @@ class NormalTally:
     moment) is `TRUSTED` or more, or samples that do not vary.
 
     `low` and `high` bound each column, with infinities where there are none; a column with low = high is constant.
-
-    >>> tally = NormalTally(np.array([-np.inf]), np.array([np.inf]))
-    >>> tally.add(np.linspace(-1, 1, 1001)[:, None])
-    >>> mean, half_width = tally.interval()
-    >>> abs(round(mean[0].item(), 12)), round(half_width[0].item(), 4)
-    (0.0, 0.0358)
     """
 
     def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
@@ -210,10 +180,7 @@ class NormalTally:
         return np.asarray(self.low == self.high)
 
     def add(self, samples: Array) -> None:
-        """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter.
-
-        A sample that is not a finite number is refused, at the latest when the interval is computed.
-        """
+        """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter."""
         for leaf in _finite(self._leaves.add(samples)):
             self._sums += leaf[2:]
         if isinstance(samples, np.ndarray):
@@ -245,10 +212,7 @@ class NormalTally:
         return self.mean, np.where(self.settled, 0.0, half_width) + ROUNDING * np.abs(self.mean)
 
     def needed(self, rtol: float, miss: float) -> float:
-        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss.
-
-        The number also has to halve the doubt that is allowed.
-        """
+        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss."""
         from scipy.special import ndtri
 
         variance, doubt = self._spread()
@@ -287,16 +251,6 @@ def _finite(leaves: Floats) -> Floats:
     return leaves
 
 
-def half_widths(values: Floats) -> Floats:
-    """Half-widths of 95 % intervals for means along the first axis.
-
-    >>> round(float(half_widths(np.array([1.0, 2.0, 3.0]))), 3)
-    1.132
-    """
-    # 1.96 is the 97.5 % quantile of the normal distribution
-    return np.asarray(1.96 * values.std(axis=0, ddof=1) / math.sqrt(len(values)))
-
-
 @makes("sampled", "montecarlo")
 def mean_with_half_width(values: Floats) -> tuple[float, float]:
     """The mean of independent values and the half-width of its 95 % interval by the normal law, for many values.
@@ -304,17 +258,30 @@ def mean_with_half_width(values: Floats) -> tuple[float, float]:
     Parameters
     ----------
     values
-        The values, (N,).
+        The values, (N,), N >= 100.
 
     Returns
     -------
     mean, half_width
         Two numbers.
 
+    Raises
+    ------
+    OutOfReach
+        If the values contradict the interval: too few, or a few that carry most of the variance (`TRUSTED`).
+
     Examples
     --------
-    >>> mean, error = mean_with_half_width(np.array([1.0, 2.0, 3.0]))
-    >>> mean, round(error, 3)
-    (2.0, 1.132)
+    >>> mean, error = mean_with_half_width(np.linspace(-1, 1, 1001))
+    >>> round(mean, 12), round(error, 4)
+    (0.0, 0.0358)
     """
-    return float(values.mean()), float(half_widths(values))
+    if len(values) < FEWEST:
+        raise OutOfReach(f"{len(values)} values are too few for a normal interval, which takes {FEWEST}; draw more.")
+    mean = sampled_mean(np.asarray(values))
+    if not mean.trusted:
+        raise OutOfReach(
+            f"the standard error of the sampled variance is {mean.doubt:.2g} of it, and it must be below {TRUSTED}: "
+            f"{RARE}; draw more, compare two on the same samples, or take a quantity that is bounded."
+        )
+    return mean.value, 1.96 * mean.standard_error  # the 97.5 % quantile of the normal law

@@ -73,10 +73,7 @@ class Moments:
 
     @property
     def variance(self) -> Floats:
-        """Sample variances with the most distant sample counted twice, because rare events are easily missed.
-
-        Without samples: 1/4, the largest variance on [0, 1].
-        """
+        """Sample variances with the most distant sample counted twice, because rare events are easily missed."""
         if not self.count:
             return 0 * self.centre + 0.25
         return (self.second - self.first**2 / self.count + self.largest) / self.count

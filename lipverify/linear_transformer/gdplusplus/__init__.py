@@ -7,7 +7,6 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify.linear_transformer.gdplusplus.critical import (
         CriticalPoint as CriticalPoint,
-        certified as certified,
         small_start as small_start,
         two_layers as two_layers,
     )

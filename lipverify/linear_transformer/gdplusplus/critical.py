@@ -1,54 +1,40 @@
-r"""Certified critical points of the expected loss of GD++: all of two layers, and given ones of deeper models.
+r"""Certified critical points of the expected loss of GD++: all of two layers, and where small weights end.
 
-With e = 1 + t g, s = E sigma^2 and M[f] = int f rho dt the loss is, up to a constant, the polynomial of the weights
+With e = 1 + t g, s = E sigma^2 and M[f] = int f rho dt the loss is, up to a constant,
 
     1/2 M[t (t + s) g^2] + M[t g],
 
-whose coefficients are rational: the moments M[t^k] are whole numbers. So are those of its derivatives,
-
-    G_j = M[(e + s g) e_j],    H_jk = M[(e_k + s g_k) e_j + (e + s g) e_jk].
+a polynomial of the weights whose coefficients are rational, as the moments M[t^k] are whole numbers.
 
 *Given points.* Krawczyk's test in balls of Arb: where K(X) = x - Y G(x) + (1 - Y H(X)) (X - x) lies inside the box X,
 there is exactly one critical point in X. The signs of the pivots of H over the box are those of its eigenvalues.
 
-*All of two layers.* With the weights (a, b, c) = (yx_1, xx_1, yx_2) and h = (1 + a t)(1 + b t)^2, g = a + c h. The loss
-is a square in c, so that c = -N/D with N = M[t (1 + (t + s) a) h] and D = M[t (t + s) h^2] > 0. The rest of the
-other equations is two polynomials in a and b; their resultants have all critical a and all critical b among their
-real roots, which are isolated, and pairs that are no solution are excluded by balls.
+*All of two layers.* The loss is a square in the last weight c, whose best value is -N/D. The rest of the other
+equations is two polynomials in a and b; their resultants have all critical a and all critical b among their real roots,
+which are isolated, and pairs that are no solution are excluded by balls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any
 
 import msgspec
 import numpy as np
-from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpq_mpoly_ctx, fmpq_poly
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mpoly_ctx, fmpq_poly
 from scipy.integrate import solve_ivp
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.gdplusplus.floor import degree, second_moment
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
-from lipverify.linear_transformer.gdplusplus.moments import density_moments
-from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
+from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_rule
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 
-PRECISION = 704
-"""Working precision in bits: the sums over the moments of four layers, up to t^80, lose about 300 to cancellation."""
-RADIUS = 2.0**-330
-"""Relative radius of the box about a point. The Hessian over it, sums over moments, is about 300 bits wider."""
-NEWTON, LAST = 12, RADIUS / 256
-"""Newton steps from a point with a few correct digits, each of which doubles them; none is made where it would be
-smaller than this, relatively, which leaves Krawczyk's test room in its box."""
-
-DURATION = 1e4
-"""Duration of gradient flow: in the units of the data the slowest direction of four layers needs a tenth of it."""
-NEAR = 1e-2
-"""Largest relative distance between the end of a descent and its certified point."""
+PRECISION, RADIUS = 704, 2.0**-330
+"""Working precision in bits, and relative radius of the box about a point: sums over moments lose up to 300 bits."""
 
 
 class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,225 +52,139 @@ class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
     index: int
 
 
-class Derivatives(NamedTuple):
-    """The gradient G (a list) and the Hessian H (a list of lists), as balls."""
-
-    gradient: list[arb]
-    hessian: list[list[arb]]
-
-
-@dataclass(frozen=True)
-class Jet:
-    """A polynomial in t with its first and second derivatives in the weights."""
-
-    value: Any
-    first: list[Any]
-    second: list[list[Any]]
-
-    def __mul__(self, other: Jet) -> Jet:
-        every = range(len(self.first))
-        lower = [
-            [
-                self.second[j][k] * other.value + self.first[j] * other.first[k]
-                + self.first[k] * other.first[j] + self.value * other.second[j][k]
-                for k in range(j + 1)
-            ]
-            for j in every
-        ]  # fmt: skip
-        return Jet(
-            self.value * other.value,
-            [self.first[j] * other.value + self.value * other.first[j] for j in every],
-            mirrored(lower),
-        )
-
-    def widened(self) -> Jet:
-        """The same with one more weight, on which it does not depend."""
-        nothing = arb_poly([])
-        return Jet(
-            self.value, [*self.first, nothing],
-            [*([*row, nothing] for row in self.second), [nothing] * (len(self.first) + 1)],
-        )  # fmt: skip
-
-    def one_plus(self, weight: arb) -> Jet:
-        """1 + weight times this one, where the weight is the last."""
-        first = [weight * slope for slope in self.first]
-        first[-1] += self.value
-        second = [[weight * slope for slope in row] for row in self.second]
-        for k, slope in enumerate(self.first):  # on the diagonal twice
-            second[-1][k] += slope
-            second[k][-1] += slope
-        return Jet(1 + weight * self.value, first, second)
-
-
-def mirrored(lower: list[list[Any]]) -> list[list[Any]]:
-    """The symmetric matrix of which these are the rows up to the diagonal."""
-    size = range(len(lower))
-    return [[lower[max(j, k)][min(j, k)] for k in size] for j in size]
-
-
-def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Derivatives:
-    """The exact gradient and Hessian at weights (yx_1, xx_1, yx_2, ...), balls or exact."""
-    count, e, tau = len(weights), Jet(arb_poly([1]), [], []), Jet(arb_poly([0, 1]), [], [])
-    for k, weight in enumerate(weights):
-        e, tau = e.widened(), tau.widened()
-        factor = tau.one_plus(weight)
-        if k % 2 == 0:
-            e = e * factor
-        else:
-            tau = tau * factor * factor
-
-    def shifted(f: arb_poly) -> arb_poly:
-        """f + s g for f = 1 + t g, or f = t g."""
-        return f + arb(s) * arb_poly(f.coeffs()[1:])
-
-    weighted, moved = shifted(e.value), [shifted(slope) for slope in e.first]
-    size = max(map(len, (weighted, *moved, *e.first)))
-
-    def rows(polynomials: Sequence[arb_poly]) -> arb_mat:
-        return arb_mat([[*f.coeffs(), *[0] * (size - len(f))] for f in polynomials])
-
-    # M[f g] is the coefficients of f times the matrix of the moments M[t^{i + j}] times those of g
-    hankel, first = arb_mat([moments[i : i + size] for i in range(size)]), rows(e.first)
-    by_e = hankel * rows([weighted]).transpose()
-    bent = iter((rows([e.second[j][k] for j in range(count) for k in range(j + 1)]) * by_e).entries())
-    steep = rows(moved) * (hankel * first.transpose())
-    return Derivatives(
-        (first * by_e).entries(), mirrored([[steep[j, k] + next(bent) for k in range(j + 1)] for j in range(count)])
-    )
-
-
-def certified(regression: Regression, weights: Sequence[float] | Floats) -> CriticalPoint:
-    """The critical point near some weights (2 L - 1,), proved to exist and to be the only one in its box.
-
-    Raises
-    ------
-    OutOfReach
-        If Krawczyk's test does not pass there, or an eigenvalue of the Hessian may be 0.
-
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> point = certified(Regression(10, 20, UniformNoise(0.0)), [-0.03])
-    >>> point.index, round(point.weights[0] * 31, 12)  # the best single layer: -1/31
-    (0, -1.0)
-    """
+def slopes(regression: Regression, layers: int) -> list[Any]:
+    """The exact gradient of the loss of a number of layers, as polynomials of the weights."""
     require_regression(regression)
-    s = second_moment(regression.noise)
-    moments = _moments(regression.n, regression.d, (len(weights) + 1) // 2)
+    # of four the polynomial has a hundred thousand terms
+    layers = whole("layers", layers, 1, "the number of layers of a certified critical point", 3)
+    ring = fmpq_mpoly_ctx.get(tuple(f"w{k}" for k in range(2 * layers - 1)), "lex")
+    s, moments = second_moment(regression.noise), density_moments(regression.n, regression.d, 2 * degree(layers) + 2)
+    one, nothing = ring.constant(1), ring.constant(0)
+
+    def times(f: list[Any], g: list[Any]) -> list[Any]:
+        """The product of two polynomials in t, given by coefficients."""
+        product = [nothing] * (len(f) + len(g) - 1)
+        for i, x in enumerate(f):
+            for j, y in enumerate(g):
+                product[i + j] += x * y
+        return product
+
+    e, tau = [one], [nothing, one]
+    for k, weight in enumerate(ring.gens()):
+        factor = [one, *(weight * x for x in tau[1:])]
+        e, tau = (times(e, factor), tau) if k % 2 == 0 else (e, times(tau, times(factor, factor)))
+    g = e[1:]
+    square = zip(times(g, g), moments[1:], moments[2:], strict=False)
+    loss = sum((x * (high + s * low) for x, low, high in square), nothing) / 2
+    loss = sum((x * moment for x, moment in zip(g, moments[1:], strict=False)), loss)
+    return [loss.derivative(j) for j in range(2 * layers - 1)]
+
+
+def at(polynomial: Any, weights: Sequence[arb]) -> arb:
+    """The value of a polynomial of the weights, in balls."""
+    terms = zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
+    return sum((arb(c) * prod(x**i for x, i in zip(weights, powers, strict=True) if i) for powers, c in terms), arb(0))
+
+
+def certified(gradient: Sequence[Any], weights: Sequence[float] | Floats) -> CriticalPoint:
+    """The critical point near some weights (2 L - 1,), proved to exist and to be the only one in its box."""
+    count, shown = len(weights), tuple(map(float, weights))
+    unit = arb_mat([[int(j == k) for k in range(count)] for j in range(count)])
+    bends = [[slope.derivative(k) for k in range(j + 1)] for j, slope in enumerate(gradient)]
+
+    def hessian(place: Sequence[arb]) -> arb_mat:
+        lower = [[at(bend, place) for bend in row] for row in bends]
+        return arb_mat([[lower[max(j, k)][min(j, k)] for k in range(count)] for j in range(count)])
+
     with ctx.workprec(PRECISION):
-        x = [arb(float(weight)) for weight in weights]
-        for _ in range(NEWTON):
-            derived = derivatives(x, s, moments)
-            step = arb_mat(derived.hessian).mid().solve(arb_mat([[slope] for slope in derived.gradient]).mid())
-            if all(bool(abs(step[j, 0]) < abs(weight) * LAST) for j, weight in enumerate(x)):
+        x = [arb(weight) for weight in shown]
+        for _ in range(12):  # each of Newton's steps doubles the correct digits
+            G, H = arb_mat([[at(slope, x)] for slope in gradient]), hessian(x)
+            step = H.mid().solve(G.mid())
+            # a smaller step leaves Krawczyk's test room in its box
+            if all(bool(abs(step[j, 0]) < abs(weight) * (RADIUS / 256)) for j, weight in enumerate(x)):
                 break
             x = [(weight - step[j, 0]).mid() for j, weight in enumerate(x)]
         else:
-            raise OutOfReach(f"weights = {tuple(map(float, weights))}: Newton's method does not converge near there.")
+            raise OutOfReach(f"weights = {shown}: Newton's method does not converge near there.")
         box = [weight + arb(0, float(abs(weight)) * RADIUS) for weight in x]
-        over = derivatives(box, s, moments)
-        inverse, count = arb_mat(derived.hessian).mid().inv().mid(), len(x)
-        unit = arb_mat([[int(j == k) for k in range(count)] for j in range(count)])
+        inverse, over = H.mid().inv().mid(), hessian(box)
         widths = arb_mat([[end - middle] for end, middle in zip(box, x, strict=True)])
-        gradient = arb_mat([[slope] for slope in derived.gradient])
-        moved = (unit - inverse * arb_mat(over.hessian)) * widths - inverse * gradient
-        if not all(bool((x[j] + moved[j, 0] - x[j]).abs_upper() < (box[j] - x[j]).abs_upper()) for j in range(count)):
-            raise OutOfReach(f"weights = {tuple(map(float, weights))}: Krawczyk's test does not pass near there.")
-        return CriticalPoint(weights=tuple(map(float, x)), index=_negative(over.hessian))
+        moved = (unit - inverse * over) * widths - inverse * G
+        if not all(bool(moved[j, 0].abs_upper() < (box[j] - x[j]).abs_upper()) for j in range(count)):
+            raise OutOfReach(f"weights = {shown}: Krawczyk's test does not pass near there.")
+        return CriticalPoint(weights=tuple(map(float, x)), index=_negative(over.tolist()))
 
 
 def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
     """All critical points of two layers, with a proof that none is missed, ordered by the number of directions down.
 
-    Raises
-    ------
-    OutOfReach
-        If a pair of roots is neither excluded nor certified.
-
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> [point.index for point in two_layers(Regression(10, 20, UniformNoise(5.0)))]
     [0, 1]
     """
-    require_regression(regression)
-    s, moments = second_moment(regression.noise), _moments(regression.n, regression.d, 2)
-    points = []
-    for candidate in _two_layer_candidates(s, moments):
-        points.append(certified(regression, candidate))
-        if not np.allclose(points[-1].weights, candidate, rtol=NEAR, atol=0):
-            raise OutOfReach(f"weights = {tuple(candidate)}: the critical point of these roots is not certified.")
+    gradient, otherwise = slopes(regression, 2), "the critical point of these roots is not certified."
+    points = [_near(gradient, each, otherwise) for each in _pairs(gradient)]
     return tuple(sorted(points, key=lambda point: point.index))
 
 
-@cache
 def small_start(regression: Regression, layers: int) -> CriticalPoint:
     """The certified end of gradient flow from weights 0, the limit of plain training with small weights and steps.
 
-    Raises
-    ------
-    OutOfReach
-        If the flow did not end near a critical point that can be certified.
+    It is refused for more than three layers, or if the flow did not end near a critical point that can be certified.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> silent = Regression(10, 20, UniformNoise(0.0))
-    >>> small_start(silent, 1) == certified(silent, [-0.03])
-    True
+    >>> end = small_start(Regression(10, 20, UniformNoise(0.0)), 1)
+    >>> end.index, round(end.weights[0] * 31, 12)  # the best single layer: -1/31
+    (0, -1.0)
     """
-    loss = on_gauss_nodes(regression, layers)
+    gradient, loss = slopes(regression, layers), on_gauss_nodes(regression, layers)
 
     def downhill(_: float, weights: Floats) -> Floats:
         deviations, jacobian = loss.deviations(weights)
         return -deviations @ jacobian
 
-    flow = solve_ivp(downhill, (0.0, DURATION), np.zeros(2 * layers - 1), method="LSODA", rtol=1e-5, atol=1e-10)
-    end = flow.y[:, -1]
-    point = certified(regression, end)
-    if not np.allclose(point.weights, end, rtol=NEAR, atol=0):
-        raise OutOfReach(
-            f"after time {DURATION:g} gradient flow is not near a critical point yet: {tuple(map(float, end))}."
-        )
-    return point
+    # in the units of the data the slowest direction needs a tenth of this time
+    flow = solve_ivp(downhill, (0.0, 1e4), np.zeros(2 * layers - 1), method="LSODA", rtol=1e-5, atol=1e-10)
+    return _near(gradient, flow.y[:, -1], "after time 10000 gradient flow is not near a critical point yet.")
 
 
 def on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:
     """The loss up to a constant; Gauss's rule is exact for its degree."""
-    require_regression(regression)
     rule = gauss_rule(regression.n, regression.d, degree(layers))
     return ExcessLoss(rule, regression.noise.second_moment)
 
 
-def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
+def _near(gradient: Sequence[Any], weights: Floats, otherwise: str) -> CriticalPoint:
+    """The certified point, refused if it is further than a percent from these weights."""
+    point = certified(gradient, weights)
+    if not np.allclose(point.weights, weights, rtol=1e-2, atol=0):
+        raise OutOfReach(f"weights = {tuple(map(float, weights))}: {otherwise}")
+    return point
+
+
+def _pairs(gradient: Sequence[Any]) -> Iterator[Floats]:
     """A finite set that contains all critical points of two layers: all pairs of roots that balls do not exclude."""
-    ring = fmpq_mpoly_ctx.get(("a", "b"), "lex")
-    a, b = ring.gens()
-    zero, unit = ring.constant(0), ring.constant(1)
 
-    def times(*factors: Sequence[Any]) -> list[Any]:
-        """The product of two polynomials in t, given by coefficients."""
-        product = [unit]
-        for factor in factors:
-            longer = [zero] * (len(product) + len(factor) - 1)
-            for i, x in enumerate(product):
-                for j, y in enumerate(factor):
-                    longer[i + j] += x * y
-            product = longer
-        return product
+    def powers(polynomial: Any) -> list[Any]:
+        """The coefficients of 1, c and c^2, polynomials in a and b."""
+        slope = polynomial.derivative(2)
+        return [part.subs({"w2": 0}) for part in (polynomial, slope, slope.derivative(2) / 2)]
 
-    def mean(*factors: Sequence[Any]) -> Any:
-        return sum((coefficient * moment for coefficient, moment in zip(times(*factors), moments, strict=False)), zero)
-
-    t, shifted, first, scaled = [zero, unit], [ring.constant(s), unit], [unit, a], [unit, b]
-    residual, h, k = [unit + s * a, a], times(first, scaled, scaled), times([zero, unit], scaled, scaled)
-    N, D = mean(t, residual, h), mean(t, shifted, h, h)
-    in_a = [mean(t, residual), mean(t, residual, k) + mean(t, shifted, h), mean(t, shifted, h, k)]
-    in_b = [mean(t, t, first, scaled, residual), mean(t, t, shifted, first, scaled, h)]
-    equations = (in_a[0] * D * D - in_a[1] * N * D + in_a[2] * N * N, in_b[0] * D - in_b[1] * N)
+    in_a, in_b, (N, D, _) = (powers(slope) for slope in gradient)
+    # the derivative in b has the factor c
+    equations = (in_a[0] * D * D - in_a[1] * N * D + in_a[2] * N * N, in_b[1] * D - in_b[2] * N)
     with ctx.workprec(PRECISION):
-        roots = [_real_roots(equations[0].resultant(equations[1], gone), kept) for gone, kept in (("b", 0), ("a", 1))]
+        roots = [_real_roots(equations[0].resultant(equations[1], gone), kept) for gone, kept in (("w1", 0), ("w0", 1))]
         for x in roots[0]:
             for y in roots[1]:
-                if all(_at(equation, x, y).contains(0) for equation in equations):
-                    yield np.asarray([float(x), float(y), float(-_at(N, x, y) / _at(D, x, y))])
+                place = (x, y, arb(0))
+                if all(at(equation, place).contains(0) for equation in equations):
+                    yield np.asarray([float(x), float(y), float(-at(N, place) / at(D, place))])
         # with c = 0 the second layer does nothing, and the derivative in c still has to vanish
-        still: fmpq = -moments[1] / (moments[2] + s * moments[1])
-        for y in _real_roots(N.subs({"a": still}), 1):
+        first = in_a[0]  # linear in a, without b
+        still: fmpq = -first.subs({"w0": 0}).coeffs()[0] / first.derivative(0).coeffs()[0]
+        for y in _real_roots(N.subs({"w0": still}), 1):
             yield np.asarray([float(still.p) / float(still.q), float(y), 0.0])
 
 
@@ -294,14 +194,9 @@ def _real_roots(polynomial: Any, index: int) -> list[arb]:
     flat = fmpq_poly([coefficients.get(k, fmpq(0)) for k in range(max(coefficients) + 1)])
     _, factors = flat.numer().factor()
     roots: list[Any] = [root for factor, _ in factors if factor.degree() for root in factor.complex_roots()]
+    # no rounding decides: the polynomial equals its conjugate, so a root that is alone in a ball about the real axis is
+    # real; Arb refines until each is alone, and then sets the imaginary part of a real one to exactly 0
     return [root.real for root, _ in roots if root.imag == 0]
-
-
-def _at(polynomial: Any, a: arb, b: arb) -> arb:
-    """The value of a polynomial in (a, b)."""
-    return sum(
-        (arb(c) * a**i * b**j for (i, j), c in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)), arb(0)
-    )
 
 
 def _negative(hessian: list[list[arb]]) -> int:
@@ -316,9 +211,3 @@ def _negative(hessian: list[list[arb]]) -> int:
             share = rows[j][k] / pivot
             rows[j] = [x - share * y for x, y in zip(rows[j], rows[k], strict=True)]
     return count
-
-
-@cache
-def _moments(n: int, d: int, layers: int) -> tuple[fmpq, ...]:
-    """M[t^k] up to the order that the Hessian for this number of layers needs."""
-    return tuple(density_moments(n, d, 2 * degree(layers) + 2))

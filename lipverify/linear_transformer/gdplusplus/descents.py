@@ -1,18 +1,16 @@
 """Descents: Levenberg-Marquardt on the deviations of GD++ from ridge regression, for a batch of weights or to rounding.
 
-On Gauss's nodes (see `floor`) the loss beyond the floor is a sum of D squares, D = 1, 4, 13, 40, 121, so that thousands
-of starts can be followed. In the tail neither the weight of a node nor the residual e is a double, so each layer takes
-its share of the root of the weight: with sigma_l = root^{3^{l-1}/D},
+On Gauss's nodes (see `floor`) the loss beyond the floor is a sum of D = (3^L - 1)/2 squares. In the tail neither the
+weight of a node nor the residual e is a double, so each layer takes its share sigma_l = root^{3^{l-1}/D} of the root of
+the weight: every factor stays within doubles while the model is any good.
 
-    root e = prod_l (sigma_l + w_yx h_l),    h_1 = t sigma_1,    h_{l+1} = h_l (sigma_l + w_xx h_l)^2,
-
-where h_l = tau_l sigma_l and every factor stays within doubles while the model is any good.
+    root e = prod_l (sigma_l + w_yx h_l),    h_1 = t sigma_1,    h_{l+1} = h_l (sigma_l + w_xx h_l)^2
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -20,20 +18,12 @@ from scipy.optimize import least_squares
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
-AT_ONCE = 400_000
-"""Largest number of entries in a batch of Jacobians: a few such arrays fit into the cache of a core."""
-DAMPED, EASED, STIFFENED, LEAST, MOST = 1e-2, 0.2, 5.0, 1e-12, 1e12
-"""Damping of normal equations scaled to a unit diagonal: initial, factors after accepted and refused steps, bounds."""
-GAIN, IDLE = 1e-9, 6
-"""A batch ends if no loss in it fell by this share over this number of steps."""
-HOPELESS = 1e150
-"""Slopes above this size, whose squares would overflow, belong to models far from any optimum."""
-NUDGE = 1e-300
-"""Replaces a factor that is exactly 0, so that its logarithmic derivative is finite."""
 ROUNDS = ((15, 0.3), (30, 0.3), (100, 0.4), (300, 1.0))
 """Steps of a round, and the share of descents that continue to the next: most starts turn out hopeless early."""
-FEWEST = 12
-"""Least number of descents that a round keeps."""
+SAME = 1e-6
+"""Largest relative difference of losses of two descents that ended in the same minimum."""
+BARRIER = 1e100
+"""Replaces a deviation that overflows, so that a descent turns back."""
 
 
 class Ends(NamedTuple):
@@ -53,7 +43,8 @@ class Point(NamedTuple):
 
 def descended(loss: ExcessLoss, starts: Floats, steps: int) -> Ends:
     """Run descents from starts (batch, 2 L - 1) for a number of steps."""
-    size = max(1, AT_ONCE // (len(loss.rule.t) * starts.shape[1]))
+    # a few Jacobians of this size fit into the cache of a core
+    size = max(1, 400_000 // (len(loss.rule.t) * starts.shape[1]))
     parts = [_descend(loss, starts[first : first + size], steps) for first in range(0, len(starts), size)]
     values, weights = np.concatenate([part.values for part in parts]), np.concatenate([part.weights for part in parts])
     order = np.argsort(values, kind="stable")
@@ -65,16 +56,16 @@ def raced(loss: ExcessLoss, starts: Floats) -> Ends:
     ends = Ends(np.zeros(len(starts)), starts)
     for steps, part in ROUNDS:
         ends = descended(loss, ends.weights, steps)
-        kept = max(FEWEST, int(part * len(ends.values)))
+        kept = max(12, int(part * len(ends.values)))
         ends = Ends(ends.values[:kept], ends.weights[:kept])
     return ends
 
 
 def _descend(loss: ExcessLoss, weights: Floats, steps: int) -> Ends:
     """Levenberg-Marquardt for a batch: a step that does not lower its loss is refused and the damping is raised."""
-    point, damping, idle = _point(loss, weights), np.full(len(weights), DAMPED), 0
+    point, damping, idle = _point(loss, weights), np.full(len(weights), 1e-2), 0
     for _ in range(steps):
-        if idle == IDLE:
+        if idle == 6:
             break
         scale = np.linalg.norm(point.jacobian, axis=1)
         scale[scale == 0] = 1
@@ -84,12 +75,12 @@ def _descend(loss: ExcessLoss, weights: Floats, steps: int) -> Ends:
         tried = weights - np.linalg.solve(normal, slope[:, :, None])[:, :, 0] / scale
         new = _point(loss, tried)
         lower = new.values < point.values
-        idle = 0 if np.any(new.values < point.values * (1 - GAIN)) else idle + 1
+        idle = 0 if np.any(new.values < point.values * (1 - 1e-9)) else idle + 1
         weights = np.where(lower[:, None], tried, weights)
         point = Point(
             *(np.where(lower.reshape(-1, *[1] * (b.ndim - 1)), b, a) for a, b in zip(point, new, strict=True))
         )
-        damping = np.clip(np.where(lower, damping * EASED, damping * STIFFENED), LEAST, MOST)
+        damping = np.clip(np.where(lower, damping * 0.2, damping * 5.0), 1e-12, 1e12)
     return Ends(point.values, weights)
 
 
@@ -98,7 +89,7 @@ def _point(loss: ExcessLoss, weights: Floats) -> Point:
     deviations, jacobian = deviations_of(loss, weights)
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.einsum("bn,bn->b", deviations, deviations) / 2
-        broken = ~(np.isfinite(values) & (np.abs(jacobian).max((1, 2)) < HOPELESS))
+        broken = ~(np.isfinite(values) & (np.abs(jacobian).max((1, 2)) < 1e150))  # squares would overflow
     values[broken], deviations[broken], jacobian[broken] = np.inf, 0, 0
     return Point(values, deviations, jacobian)
 
@@ -115,7 +106,7 @@ def deviations_of(loss: ExcessLoss, weights: Floats) -> tuple[Floats, Floats]:
     for index in range(count):
         weight = weights[:, index, None]
         factor = share + weight * h
-        factor = np.where(factor == 0, NUDGE, factor)
+        factor = np.where(factor == 0, 1e-300, factor)  # its logarithmic derivative is finite
         slope = h / factor
         if index % 2 == 0:
             root_e = root_e * factor
@@ -128,14 +119,6 @@ def deviations_of(loss: ExcessLoss, weights: Floats) -> tuple[Floats, Floats]:
     return root_e - np.exp(log_root) * (s / (t + s)), root_e[:, :, None] * e_slope
 
 
-SHORT, FINISHED, LONG = 40, 6, 1000
-"""Steps of a descent from every start, number of ends that are followed further, and their number of steps."""
-SAME = 1e-6
-"""Largest relative difference of losses of two descents that ended in the same minimum."""
-BARRIER = 1e100
-"""Replaces a deviation that overflows, so that a descent turns back."""
-
-
 class Minimum(NamedTuple):
     """The end of a descent: the excess loss and the weights."""
 
@@ -145,18 +128,20 @@ class Minimum(NamedTuple):
 
 def best_ends(loss: ExcessLoss, begin: Sequence[Floats]) -> list[Minimum]:
     """The ends of descents, best first: short descents from every start, long ones from the most promising ends."""
-    short = sorted((_refined(loss, start, SHORT) for start in begin), key=lambda end: end.value)
-    return sorted((_refined(loss, end.weights, LONG) for end in short[:FINISHED]), key=lambda end: end.value)
+    short = sorted((_refined(loss, start, 40) for start in begin), key=lambda end: end.value)
+    return sorted((_refined(loss, end.weights, 1000) for end in short[:6]), key=lambda end: end.value)
 
 
 def _refined(loss: ExcessLoss, start: Floats, steps: int) -> Minimum:
     """Levenberg-Marquardt, at most until double precision is exhausted."""
-    last: list[Any] = [None, None]
+    last: dict[bytes, tuple[Floats, Floats]] = {}
 
     def at(weights: Floats) -> tuple[Floats, Floats]:
-        if last[0] is None or not np.array_equal(last[0], weights):
-            last[:] = [weights.copy(), loss.deviations(weights)]
-        return last[1]
+        """The deviations and their Jacobian, which the solver asks for one after the other."""
+        if weights.tobytes() not in last:
+            last.clear()
+            last[weights.tobytes()] = loss.deviations(weights)
+        return last[weights.tobytes()]
 
     def deviations(weights: Floats) -> Floats:
         return np.clip(np.nan_to_num(at(weights)[0], nan=BARRIER), -BARRIER, BARRIER)

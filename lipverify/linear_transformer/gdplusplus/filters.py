@@ -1,37 +1,26 @@
-r"""Filters, estimators linear in the labels that act on eigenvalues: their exact loss, and the least possible loss.
+"""Filters, estimators linear in the labels that act on eigenvalues: their exact loss, and the least possible loss.
 
-A filter is a function g of the eigenvalues of Sigma = V diag(t) V^T: w = V g(t) V^T alpha. Ridge with a constant is g
-= 1/(t + lambda); a GD++ model of any depth is a polynomial g. Given Sigma and sigma, z = V^T alpha has E z_k^2 = t_k
-(t_k + sigma^2), and w_ridge = V z / (t + sigma^2), so that the adjusted loss is an average over one eigenvalue,
+A filter is a function g of the eigenvalues of Sigma = V diag(t) V^T: w = V g(t) V^T alpha. Given Sigma and sigma,
+z = V^T alpha has E z_k^2 = t_k (t_k + sigma^2), and w_ridge = V z / (t + sigma^2), so that the adjusted loss is
 
     1/2 int rho(t) E_sigma [ t (t + sigma^2) (g - 1/(t + sigma^2))^2 ] dt.
 
-The integrand is quadratic in g(t), and except for a term without g it depends on sigma through E sigma^2 alone.
-Its minimum is at g(t) = 1/(t + E sigma^2), at every t separately: no filter beats ridge regression with the constant
-E sigma^2, and with the error polynomial e = 1 - t g a filter loses to it
+But for a term without g it depends on sigma through s = E sigma^2 alone and is least at g = 1/(t + s), at every t
+separately: no filter beats ridge regression with the constant s, to which e = 1 - t g loses
 
-    1/2 int rho(t) (t + s)/t (e(t) - s/(t + s))^2 dt,    s = E sigma^2.
-
-More generally: given all covariates, w* and the noise enter any estimator that is linear in y through their second
-moments, and those are the same as for Gaussian noise of variance s, for which ridge regression with s is the
-posterior mean.
+    1/2 int rho(t) (t + s)/t (e(t) - s/(t + s))^2 dt.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import EPS
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, SpectralRule, spectral_rule
 from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.linear_transformer.regression.noise import NoiseLaw
-
-NOISE_NODES = 96
-"""Nodes in sigma of a rule for a continuous law of the noise."""
 
 
 class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,25 +28,6 @@ class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):
 
     value: float
     error: float
-
-
-@dataclass(frozen=True)
-class ConstantRidge:
-    """g(t) = 1 / (t + penalty).
-
-    >>> import numpy as np
-    >>> ConstantRidge(1.0)(np.asarray([1.0, 3.0])).tolist()
-    [0.5, 0.25]
-    """
-
-    penalty: float
-
-    def __post_init__(self) -> None:
-        number("penalty", self.penalty, "a constant of ridge regression", least=0)
-
-    def __call__(self, t: Floats) -> Floats:
-        """The filter at eigenvalues t."""
-        return 1 / (t + self.penalty)
 
 
 @makes("bounded", "exact")
@@ -79,7 +49,7 @@ def constant_ridge_loss(regression: Regression, penalty: float | None = None) ->
     Raises
     ------
     InvalidInput
-        If n < d.
+        If n < d, or the constant is negative.
 
     Examples
     --------
@@ -89,10 +59,10 @@ def constant_ridge_loss(regression: Regression, penalty: float | None = None) ->
     (0.219537, True)
     """
     best = regression.noise.second_moment
-    penalty = best if penalty is None else ConstantRidge(penalty).penalty
+    penalty = best if penalty is None else number("penalty", penalty, "a constant of ridge regression", least=0)
     fine, coarse = (
         _ridge_loss(spectral_rule(regression.n, regression.d, points=points), regression.noise, penalty, nodes)
-        for points, nodes in ((POINTS, NOISE_NODES), (POINTS - 4, NOISE_NODES * 2 // 3))
+        for points, nodes in ((POINTS, 96), (POINTS - 4, 64))
     )
     return ExactLoss(value=fine, error=abs(fine - coarse) + 64 * EPS * fine)
 

@@ -1,29 +1,25 @@
-r"""The optima of GD++ for the published table as data, so that verifying claims needs no search.
+"""The optima of GD++ for the published table as data, so that verifying claims needs no search.
 
 `python -m lipverify.linear_transformer.gdplusplus.known [LAW ...]` makes the file again, for all laws of the table or
-for the named ones. Each line is a law, with a digest that detects edits. Only the weights are taken from
-the file: their loss is integrated on every use.
+for the named ones. Only the weights are taken from the file: their loss is integrated on every use.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import makes
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.store import names_in, read_record, sealed, write_record
 from lipverify.linear_transformer.gdplusplus.descents import Minimum
-from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
 from lipverify.linear_transformer.gdplusplus.floor import LARGEST_DEPTH
 from lipverify.linear_transformer.gdplusplus.loss import flat_weights
-from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum, excess_loss, finished, next_optimum
+from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum, excess_loss, finished, optimal_gdplusplus
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import NOISES, regression_named
@@ -54,7 +50,6 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 @makes("bounded", "exact")
-@cache
 def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPlusPlusOptimum:
     """The best GD++ model that a search found, for d = 10 and n = 20; its loss is integrated on each call.
 
@@ -87,30 +82,16 @@ def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPl
 
 
 def known_model(noise: str, layers: int, seen_in: float | None = None) -> tuple[GDPlusPlus, ...]:
-    """The layers of a believed optimum, without its loss.
-
-    Raises
-    ------
-    InvalidInput
-        As `known_optimum`.
-
-    >>> known_model("uniform-3", 2) == known_optimum("uniform-3", 2).model
-    True
-    """
+    """The layers of a believed optimum, without its loss."""
     return tuple(GDPlusPlus(*layer) for layer in _found(noise, layers, seen_in).layers)
 
 
 def known_depth(noise: str, seen_in: float | None = None) -> int:
-    """The number of layers of the deepest believed optimum of a law; 0 if there is none.
-
-    >>> known_depth("uniform-0") >= 4, known_depth("uniform-9")
-    (True, 0)
-    """
+    """The number of layers of the deepest believed optimum of a law; 0 if there is none."""
     return len(_all(noise, seen_in))
 
 
 def known_path() -> Path:
-    """The file that comes with lipverify."""
     return shipped() / "linear_transformers" / "models" / "gdplusplus.json"
 
 
@@ -123,29 +104,19 @@ def _found(noise: str, layers: int, seen_in: float | None) -> Found:
 
 
 def _all(noise: str, seen_in: float | None) -> tuple[Found, ...]:
-    """The stored optima of a law in a view; empty if there are none."""
     view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
     return known(noise, known_path()).get(view, ())
 
 
 def _integrated(noise: str, search: Found, seen_in: float | None) -> GDPlusPlusOptimum:
     """An optimum with its loss, error and evidence of a minimum computed from the stored weights."""
-    regression = regression_named(noise)
-    loss, finer = (excess_loss(regression, len(search.layers), points, seen_in) for points in (POINTS, POINTS + 4))
-    weights = flat_weights([GDPlusPlus(*layer) for layer in search.layers])
-    end = Minimum(loss(weights), weights)
-    return finished(constant_ridge_loss(regression), loss, finer, [end], search.starts, search.routes, search.agreeing)
+    regression, weights = regression_named(noise), flat_weights([GDPlusPlus(*layer) for layer in search.layers])
+    end = Minimum(excess_loss(regression, len(search.layers), POINTS, seen_in)(weights), weights)
+    return finished(regression, seen_in, [end], search.starts, search.routes, search.agreeing)
 
 
-@cache
 def known(noise: str, path: Path) -> dict[str, tuple[Found, ...]]:
-    """The optima of a law by view, from a file; empty if the file has none of this law.
-
-    Raises
-    ------
-    InvalidInput
-        If the file is of another form, or was edited.
-    """
+    """The optima of a law by view, from a file; empty if the file has none of this law."""
     if noise not in names_in(path):
         return {}
     way_out = f"`{COMMAND} {noise}` makes it again"
@@ -157,45 +128,28 @@ def write_known(path: Path, noise: str, optima: dict[str, tuple[Found, ...]]) ->
     write_record(sealed(Known(format=FORMAT, command=f"{COMMAND} {noise}", optima=optima)), path, noise)
 
 
-def _search(noise: str, seen_in: float | None, depth: int, seed: int, begin: Sequence[Found]) -> tuple[Found, ...]:
-    """Search for the optima of a law, continuing from those of the first depths."""
-    optimum = _integrated(noise, begin[-1], seen_in) if begin else None
-    minima = np.atleast_2d(flat_weights(optimum.model)) if optimum else np.empty((0, 0))
-    optima = list(begin)
-    while len(optima) < depth:
-        optimum, minima = next_optimum(regression_named(noise), optimum, minima, seen_in, seed)
-        optima.append(
-            Found(layers=optimum.layers, starts=optimum.starts, agreeing=optimum.agreeing, routes=optimum.routes)
-        )
-    return tuple(optima)
-
-
-def _better(noise: str, seen_in: float | None, first: Sequence[Found], second: Sequence[Found]) -> tuple[Found, ...]:
-    """The better of two optima at each depth, which combines searches with several seeds."""
-    pairs = list(zip(first, second, strict=False))
-    best = [min(pair, key=lambda search: _integrated(noise, search, seen_in).excess.value) for pair in pairs]
-    return (*best, *max(first, second, key=len)[len(best) :])
-
-
 def main() -> None:
     """Search, and keep each result that is better than that in the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = [noise.name for noise in NOISES]
     parser.add_argument("law", nargs="*", default=names, help=f"one of {', '.join(names)}")
-    parser.add_argument("--view", nargs="*", default=list(VIEWS), choices=list(VIEWS))
     parser.add_argument("--layers", type=int, default=LARGEST_DEPTH)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--deeper", action="store_true", help="only depths that the file does not have yet")
     asked, path = parser.parse_args(), known_path()
     for noise in asked.law:
         optima = dict(known(noise, path))
-        for view in asked.view:
+        for view, seen_in in VIEWS.items():
             old = optima.get(view, ())
-            new = _search(noise, VIEWS[view], asked.layers, asked.seed, old if asked.deeper else ())
-            kept = _better(noise, VIEWS[view], old, new)
-            optima[view] = kept
+            searched = optimal_gdplusplus(regression_named(noise), asked.layers, seen_in, asked.seed)
+            new = [
+                Found(layers=each.layers, starts=each.starts, agreeing=each.agreeing, routes=each.routes)
+                for each in searched
+            ]
+            pairs = zip(old, new, strict=False)
+            better = [min(pair, key=lambda one: _integrated(noise, one, seen_in).excess.value) for pair in pairs]
+            optima[view] = (*better, *max(old, new, key=len)[len(better) :])
             write_known(path, noise, optima)
-            print(noise, view, [_integrated(noise, search, VIEWS[view]).excess.value for search in kept], flush=True)
+            print(noise, view, [_integrated(noise, one, seen_in).excess.value for one in optima[view]], flush=True)
 
 
 if __name__ == "__main__":

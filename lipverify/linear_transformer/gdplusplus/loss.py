@@ -1,24 +1,19 @@
-r"""The exact loss of GD++ with any weights, which acts on eigenvalues, as a sum of squares with its derivatives.
+"""The exact loss of GD++ with any weights, which acts on eigenvalues, as a sum of squares with its derivatives.
 
-With only w_xx and w_yx the implicit model stays a filter: M = m(Sigma), w = g(Sigma) alpha. A layer sees the eigenvalue
-tau = t m(t)^2 and the residual e = 1 - t g(t), from tau = t and e = 1, and maps
+A layer sees the eigenvalue tau and the residual e = 1 - t g(t), from tau = t and e = 1, and maps
 
     e' = e (1 + w_yx tau),    tau' = tau (1 + w_xx tau)^2,
 
 so e is a polynomial in t of degree (3^L - 1)/2 with e(0) = 1, and the last w_xx does nothing. The loss beyond the
-best constant ridge regression is a sum of squares over the nodes of a spectral rule,
-1/2 sum rho (t + s)/t (e - s/(t + s))^2 with s = E sigma^2.
-
-In the tail, where rho is as small as e^{-2000} and e^2 as large as its inverse, neither is a double; so e and tau
-are carried as logarithms with a sign, and derivatives as logarithmic derivatives.
+best constant ridge regression is 1/2 sum rho (t + s)/t (e - s/(t + s))^2, s = E sigma^2, over a spectral rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,19 +21,33 @@ from lipverify.foundation.arrays import EPS, Floats
 from lipverify.linear_transformer.gdplusplus.spectrum import SpectralRule
 from lipverify.linear_transformer.layer import GDPlusPlus
 
-LARGEST = 600.0
-"""Largest exponent whose exponential is used; exp(600) times a weight is still a double."""
-OPERATIONS = 8
-"""Roundings of a layer that affect its factor: the products, the sum, the logarithm and their sum."""
+
+class Eigenstate(NamedTuple):
+    """Token scale m, prediction coefficient p, residual factor r of least squares, and s = t m^2, each like t."""
+
+    m: Any
+    p: Any
+    r: Any
+    s: Any
 
 
-class Factor(NamedTuple):
-    """The factor 1 + w tau: its log modulus, its sign, and the derivatives of the logarithm in log tau and in w."""
+def follow(t: Any, layers: Iterable[GDPlusPlus]) -> Eigenstate:
+    """The state after all layers, exactly, on one eigenvalue t: a float, an array, a ball of Arb or a symbol.
 
-    log: Floats
-    sign: Floats
-    in_tau: Floats
-    in_weight: Floats
+    Along an eigenvector a token has become m x and the weight vector is w = p(Sigma) alpha, alpha = sum y x. A layer
+    takes m' = m (1 + xx s), p' = p - yx m^2 r and r' = r (1 + yx s) with s = t m^2 and r = 1 - t p.
+
+    Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, section 4, with omega_xy = omega_yy = 0.
+
+    >>> follow(2.0, [GDPlusPlus(-0.25, 0.0), GDPlusPlus(0.0, -2.0)])
+    Eigenstate(m=0.5, p=0.5, r=0.0, s=0.5)
+    """
+    m, p, r = 1 + 0 * t, 0 * t, 1 + 0 * t
+    for layer in layers:
+        s = t * m * m
+        # r is multiplied, never subtracted, so that it keeps its relative accuracy
+        m, p, r = m * (1 + layer.xx * s), p - layer.yx * m * m * r, r * (1 + layer.yx * s)
+    return Eigenstate(m, p, r, t * m * m)
 
 
 class Residual(NamedTuple):
@@ -55,13 +64,14 @@ def flat_weights(layers: Sequence[GDPlusPlus]) -> Floats:
 
 
 def layers_of(weights: Floats) -> tuple[GDPlusPlus, ...]:
-    """Layers with these 2 L - 1 weights; the last w_xx is 0."""
     pairs = np.append(weights, 0.0).reshape(-1, 2)
     return tuple(GDPlusPlus(xx=float(xx), yx=float(yx)) for yx, xx in pairs)
 
 
 def residual(weights: Floats, t: Floats) -> Residual:
     """The logarithm of |e(t)|, its sign and gradient, for weights as `flat_weights` orders them.
+
+    In the tail rho is as small as e^{-2000} and e^2 as large as its inverse, so e and tau are logarithms with a sign.
 
     >>> found = residual(flat_weights([GDPlusPlus(-0.5, -0.25), GDPlusPlus(0.0, -1.0)]), np.asarray([1.0]))
     >>> bool(abs(found.sign * np.exp(found.log) - 0.75 * (1 - 0.5**2)) < 1e-15)
@@ -70,28 +80,24 @@ def residual(weights: Floats, t: Floats) -> Residual:
     log_tau, log_e, sign = np.log(t), np.zeros_like(t), np.ones_like(t)
     tau_gradient, e_gradient = (np.zeros((len(weights), len(t))) for _ in range(2))
     for index, weight in enumerate(weights):
-        factor = _factor(weight, log_tau)
+        # exp(600) times a weight is still a double; beyond, 1 + w tau is w tau, or 1
+        within = np.minimum(log_tau, 600.0)
+        tau = np.exp(within)
+        product = weight * tau
+        factor = 1 + product
+        factor = np.where(factor == 0, EPS / 2, factor)
+        in_tau, in_weight = product / factor, tau / factor  # derivatives of the logarithm in log tau and in w
+        log_factor = np.log(np.abs(factor)) + in_tau * (log_tau - within)
         if index % 2 == 0:
-            log_e += factor.log
-            sign *= factor.sign
-            e_gradient += factor.in_tau * tau_gradient
-            e_gradient[index] += factor.in_weight
+            log_e += log_factor
+            sign *= np.sign(factor)
+            e_gradient += in_tau * tau_gradient
+            e_gradient[index] += in_weight
         else:
-            log_tau += 2 * factor.log
-            tau_gradient *= 1 + 2 * factor.in_tau
-            tau_gradient[index] += 2 * factor.in_weight
+            log_tau += 2 * log_factor
+            tau_gradient *= 1 + 2 * in_tau
+            tau_gradient[index] += 2 * in_weight
     return Residual(log_e, sign, e_gradient)
-
-
-def _factor(weight: float, log_tau: Floats) -> Factor:
-    """1 + w tau, half an eps where it is 0. Beyond `LARGEST` it is proportional to tau, or 1 where w = 0."""
-    within = np.minimum(log_tau, LARGEST)
-    tau = np.exp(within)
-    product = weight * tau
-    value = 1 + product
-    value = np.where(value == 0, EPS / 2, value)
-    in_tau = product / value
-    return Factor(np.log(np.abs(value)) + in_tau * (log_tau - within), np.sign(value), in_tau, tau / value)
 
 
 @dataclass(frozen=True)
@@ -100,10 +106,8 @@ class ExcessLoss:
 
     Attributes
     ----------
-    rule
-        Average over eigenvalues.
-    noise
-        s = E sigma^2.
+    rule, noise
+        Average over eigenvalues, and s = E sigma^2.
     """
 
     rule: SpectralRule
@@ -130,12 +134,9 @@ class ExcessLoss:
             return float(deviations @ deviations) / 2
 
     def rounding(self, weights: Floats) -> float:
-        """A bound on the rounding error of the value.
-
-        Each rounding in a layer acts like a relative change of a weight or of e by machine epsilon.
-        """
+        """A bound on the rounding error of the value: a rounding acts like a relative change of a weight or of e."""
         deviations, jacobian = self.deviations(weights)
         size = np.abs(deviations) + self._best[1]
         moved = np.abs(jacobian) @ np.abs(weights) + size * (1 + np.abs(self.rule.log_weights))
-        change = OPERATIONS * EPS * moved
+        change = 8 * EPS * moved  # of a layer: its products, the sum, the logarithm and their sum
         return float(np.abs(deviations) @ change + change @ change / 2)

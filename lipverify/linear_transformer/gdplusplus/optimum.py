@@ -1,14 +1,12 @@
 """The best GD++ weights for any depth and law of the noise, by least squares in 2 L - 1 numbers, without training.
 
-The loss has many minima, and trained models end in most of them too. The search uses several routes (see `exploring`).
-One starts from the optimum with one layer less and a layer that does nothing, so a deeper optimum is never worse. The
-module `floor` proves a lower bound for every GD++.
+The loss has many minima; the search uses several routes (see `exploring`), one of them from the optimum with one layer
+less and a layer that does nothing, so a deeper optimum is never worse. `floor` proves a lower bound for every GD++.
 
-From three layers on, the best weights for the expectation over all contexts and for the mean over a sample differ: e is
-a polynomial of degree (3^L - 1)/2, and its weights depend on eigenvalues too rare to occur in a sample. Example: no
-noise, n = 20, d = 10, four layers. The weights that are best on the eigenvalues of 10^5 contexts have the mean loss
-1.1e-4 there and the expected loss 10^34; the least expected loss known is 4.0e-4. `seen_in=k` restricts the average to
-the eigenvalues that occur in k contexts. Both optima are exact answers, to different questions.
+From three layers on, the best weights for the expectation over all contexts and for the mean over a sample differ:
+they depend on eigenvalues too rare to occur in a sample. No noise, n = 20, d = 10, four layers: those that are best on
+the eigenvalues of 10^5 contexts lose 1.1e-4 there and 10^34 in expectation; the least expected loss known is 4.0e-4.
+`seen_in=k` restricts the average to the eigenvalues that occur in k contexts.
 """
 
 from __future__ import annotations
@@ -30,16 +28,6 @@ from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, largest_seen, spectral_rule
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
-
-STEP = 1e-5
-"""Relative step of the second differences: the cube root of machine epsilon, because the gradient is exact."""
-THIN = 8
-"""Points of a panel in the search, for a rule in place of Gauss's nodes."""
-NEGLIGIBLE = 1e-6
-"""If the excess over ridge regression is below this share of the loss, no table shows it; deeper searches are
-shorter."""
-FINISHED = 3
-"""Number of minima of the search that are refined to double precision."""
 
 
 class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,29 +106,17 @@ def optimal_gdplusplus(
     require_regression(regression)
     optima: list[GDPlusPlusOptimum] = []
     minima: Floats = np.empty((0, 0))
-    for _ in range(depth_within("depth", depth)):
-        optimum, minima = next_optimum(regression, optima[-1] if optima else None, minima, seen_in, seed)
-        optima.append(optimum)
+    for layers in range(1, depth_within("depth", depth) + 1):
+        stream = f"gd++/{regression.n}/{regression.d}/{regression.noise.second_moment:.6g}/{seen_in}/{layers}"
+        # an excess over ridge regression that no table shows is sought from the shorter minima alone
+        little = bool(optima) and optima[-1].excess.value < 1e-6 * optima[-1].loss.value
+        coarse, rng = _coarse(regression, layers, seen_in), generator(seed, stream, 0)
+        search = explored(coarse, layers, minima, regression.n, rng, thorough=not little)
+        minima = search.minima
+        same = [np.append(flat_weights(shorter.model), [0.0, 0.0]) for shorter in optima[-1:]]
+        ends = best_ends(excess_loss(regression, layers, POINTS, seen_in), [*minima[:3], *same])
+        optima.append(finished(regression, seen_in, ends, search.descents, search.routes, search.agreeing))
     return tuple(optima)
-
-
-def next_optimum(
-    regression: Regression, shorter: GDPlusPlusOptimum | None, minima: Floats, seen_in: float | None, seed: int
-) -> tuple[GDPlusPlusOptimum, Floats]:
-    """The believed optimum with one more layer than a given one, and distinct minima, best first, (count, 2 L - 1).
-
-    Where the shorter one is within `NEGLIGIBLE` of ridge regression, it is sought from the shorter minima alone.
-    """
-    layers = 1 if shorter is None else len(shorter.layers) + 1
-    stream = f"gd++/{regression.n}/{regression.d}/{regression.noise.second_moment:.6g}/{seen_in}/{layers}"
-    coarse, rng = _coarse(regression, layers, seen_in), generator(seed, stream, 0)
-    little = shorter is not None and shorter.excess.value < NEGLIGIBLE * shorter.loss.value
-    search = explored(coarse, layers, minima, regression.n, rng, thorough=not little)
-    same = [] if shorter is None else [np.append(flat_weights(shorter.model), [0.0, 0.0])]
-    loss, finer = (excess_loss(regression, layers, points, seen_in) for points in (POINTS, POINTS + 4))
-    ends = best_ends(loss, [*search.minima[:FINISHED], *same])
-    ridge_regression = constant_ridge_loss(regression)
-    return finished(ridge_regression, loss, finer, ends, search.descents, search.routes, search.agreeing), search.minima
 
 
 @makes("bounded", "exact")
@@ -154,22 +130,23 @@ def excess_loss(regression: Regression, layers: int, points: int, seen_in: float
 def _coarse(regression: Regression, layers: int, seen_in: float | None) -> ExcessLoss:
     """The rule of the search: Gauss's, on which only the floor is missing from the loss; for a reach, a thin rule."""
     if seen_in is not None or layers == LARGEST_DEPTH:
-        return excess_loss(regression, layers, THIN, seen_in)
+        return excess_loss(regression, layers, 8, seen_in)
     rule = gauss_rule(regression.n, regression.d, degree(layers))
     return ExcessLoss(rule, regression.noise.second_moment)
 
 
 def finished(
-    ridge_regression: ExactLoss,
-    loss: ExcessLoss,
-    finer: ExcessLoss,
+    regression: Regression,
+    seen_in: float | None,
     ends: Sequence[Minimum],
     tried: int,
     routes: tuple[str, ...],
     agreeing: int | None = None,
 ) -> GDPlusPlusOptimum:
     """The refined best end with its error and evidence; agreeing descents are counted unless their number is given."""
-    best = ends[0]
+    best, ridge_regression = ends[0], constant_ridge_loss(regression)
+    layers = (len(best.weights) + 1) // 2
+    loss, finer = (excess_loss(regression, layers, points, seen_in) for points in (POINTS, POINTS + 4))
     error = abs(finer(best.weights) - best.value) + loss.rounding(best.weights)
     unfinished, curvature = _stationarity(loss, best)
     return GDPlusPlusOptimum(
@@ -192,7 +169,7 @@ def _stationarity(loss: ExcessLoss, best: Minimum) -> tuple[float, float]:
         deviations, jacobian = loss.deviations(weights)
         return np.asarray(deviations @ jacobian)
 
-    steps = np.diag(STEP * np.abs(best.weights))
+    steps = np.diag(1e-5 * np.abs(best.weights))  # the cube root of epsilon, because the gradient is exact
     columns = [(gradient(best.weights + h) - gradient(best.weights - h)) / (2 * np.sum(h)) for h in steps]
     hessian = (np.asarray(columns) + np.asarray(columns).T) / 2
     scale = np.sqrt(np.abs(np.diag(hessian)))
@@ -203,32 +180,26 @@ def _stationarity(loss: ExcessLoss, best: Minimum) -> tuple[float, float]:
 
 INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
 """Layers to insert: (w_yx, w_xx) in units of -1/n, the inverse of a mean eigenvalue."""
-KEPT = 3
-"""Number of distinct minima of one depth from which the next depth grows."""
 
 
 def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None = None) -> tuple[GDPlusPlusOptimum, ...]:
     """Minima grown layer by layer, by a search of a second; parameters and errors as in `optimal_gdplusplus`.
 
-    Near-identity layers of a few sizes are inserted at every position of the best few models with one layer less. From
-    four layers on `optimal_gdplusplus` finds better minima. Trained models begin here, and their records name these
-    bits.
+    Layers of a few sizes are inserted at every position of the best models with one layer less; from four layers on
+    `optimal_gdplusplus` finds better minima. Trained models begin here, and their records name these bits.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> one, two = grown_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
     >>> round(two.loss.value, 6)
     0.267942
     """
-    ridge_regression = constant_ridge_loss(regression)
     grown: list[Minimum] = []
     optima = []
     for layers in range(1, depth_within("depth", depth) + 1):
-        loss = excess_loss(regression, layers, POINTS, seen_in)
         begin = starts(grown, layers, regression.n)
-        ends = best_ends(loss, begin)
-        grown = [ends[k] for k in distinct([end.value for end in ends])[:KEPT]]
-        finer = excess_loss(regression, layers, POINTS + 4, seen_in)
-        optima.append(finished(ridge_regression, loss, finer, ends, len(begin), ("grown",)))
+        ends = best_ends(excess_loss(regression, layers, POINTS, seen_in), begin)
+        grown = [ends[k] for k in distinct([end.value for end in ends])[:3]]
+        optima.append(finished(regression, seen_in, ends, len(begin), ("grown",)))
     return tuple(optima)
 
 

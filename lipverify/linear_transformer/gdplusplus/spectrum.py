@@ -1,21 +1,15 @@
-r"""The mean eigenvalue density of a real Wishart matrix, and a rule for averages over it.
+"""The mean eigenvalue density of a real Wishart matrix, and a rule for averages over it.
 
-Sigma = sum of n terms x x^T with x ~ N(0, I) in R^d, n >= d, has eigenvalues with the joint density
-
-    proportional to prod_{i<j} |t_i - t_j| prod_i t_i^{(n-d-1)/2} e^{-t_i/2}
-
-(the Laguerre orthogonal ensemble). With a = n - d and the Laguerre polynomials L_k^a, the density of all d
-eigenvalues is
+Sigma = sum of n terms x x^T with x ~ N(0, I) in R^d, n >= d, has eigenvalues with the joint density proportional to
+prod_{i<j} |t_i - t_j| prod_i t_i^{(n-d-1)/2} e^{-t_i/2}. With a = n - d and the Laguerre polynomials L_k^a,
 
     rho(t) = sum_{k<d-1} k!/(k+a)! L_k^a(t)^2 t^a e^{-t} + phi(t) (c - C int_0^t psi),
     phi, psi = t^{(a-1)/2} e^{-t/2} L_{d-1}^a,  the same with L_{d-2}^a,    C = (d-1)! / (2 (n-2)!),
 
-where c = (C/2) int_0^inf psi if d is even and c = 1 / int_0^inf phi if d is odd. For large t it falls like e^{-t/2},
-which sets how far a rule must reach: polynomials of high degree live in the tail.
+where c = (C/2) int_0^inf psi if d is even and c = 1 / int_0^inf phi if d is odd.
 
-Sources: the form of the correction to the unitary kernel is that of Forrester, Nagao, Honner, Nucl. Phys. B 553
-(1999), and of Adler, Forrester, Nagao, van Moerbeke, J. Stat. Phys. 99 (2000); here every rule is checked against the
-exact moments E tr Sigma^k, k <= 3, when it is made, and higher ones by the tests.
+Sources: Forrester, Nagao, Honner, Nucl. Phys. B 553 (1999); Adler, Forrester, Nagao, van Moerbeke, J. Stat. Phys. 99
+(2000). Every rule is checked against the exact moments E tr Sigma^k, k <= 3, when it is made.
 """
 
 from __future__ import annotations
@@ -34,14 +28,6 @@ from lipverify.foundation.validation import function, number, whole
 
 PANEL, POINTS = 0.5, 20
 """Width in sqrt(t) and Gauss-Legendre points of a panel: sqrt(t) is the variable in which e^{-t/2} has one scale."""
-COARSER = 16
-"""Points of a panel in the coarser rule that estimates the error of a mean."""
-ROUNDING = 2.0**-44
-"""Relative rounding error of a sum of a few hundred nodes and of the densities there."""
-NEARLY = 1e-3
-"""Tolerance that distinguishes one power of t near 0 from another."""
-ACCURACY = 1e-10
-"""Largest relative error in the exact moments with which a rule is accepted."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +36,11 @@ class SpectralRule:
 
     Attributes
     ----------
-    t
-        Eigenvalues, (nodes,).
-    log_weights
-        Logarithms of the weights, (nodes,): in the tail the weights themselves are below the smallest double.
-    reach
-        The largest eigenvalue that the rule covers.
-    error
-        Largest relative error among mass and exact moments E tr Sigma^k, k <= 3, before a rule was cut short.
+    t, log_weights
+        Eigenvalues and logarithms of the weights, (nodes,): in the tail the weights are below the smallest double.
+    reach, error
+        The largest eigenvalue that the rule covers, and the largest relative error among mass and exact moments
+        E tr Sigma^k, k <= 3, before a rule was cut short.
     """
 
     t: Floats
@@ -71,16 +54,7 @@ class SpectralRule:
 
 
 def largest_seen(n: int, d: int, contexts: float) -> float:
-    """The eigenvalue above which one is expected in this number of contexts, up to the spacing of a rule's nodes.
-
-    Raises
-    ------
-    InvalidInput
-        If `contexts` is no number >= 1.
-
-    >>> round(largest_seen(20, 10, 1e5)), round(largest_seen(20, 10, 1e9))
-    (93, 119)
-    """
+    """The eigenvalue above which one is expected in this number of contexts, up to the spacing of a rule's nodes."""
     number("contexts", contexts, least=1)
     rule = spectral_rule(n, d)
     beyond = np.cumsum(np.exp(rule.log_weights)[::-1])[::-1]
@@ -89,25 +63,7 @@ def largest_seen(n: int, d: int, contexts: float) -> float:
 
 @lru_cache(maxsize=64)
 def spectral_rule(n: int, d: int, degree: int = 3, points: int = POINTS, reach: float | None = None) -> SpectralRule:
-    """A rule for functions that grow no faster than t^degree.
-
-    Parameters
-    ----------
-    n, d
-        Tokens and dimension, n >= d >= 1.
-    degree
-        The rule covers the eigenvalues at which t^degree rho(t) is not negligible.
-    points
-        Points of a panel; a rule with fewer points estimates the error.
-    reach
-        The largest eigenvalue to include; None for all eigenvalues.
-
-    Raises
-    ------
-    InvalidInput
-        If n < d, where the density has an atom at 0.
-    OutOfReach
-        If the moments come out wrong by more than `ACCURACY`, which is so once n or d is several hundred.
+    """A rule for functions that grow no faster than t^degree, over eigenvalues up to a reach or all.
 
     >>> rule = spectral_rule(20, 10)
     >>> round(rule.mean(rule.t), 9), round(rule.mean(1 / rule.t), 9)  # n d, d / (n - d - 1)
@@ -130,7 +86,7 @@ def spectral_rule(n: int, d: int, degree: int = 3, points: int = POINTS, reach: 
     log_weights = np.log(widths) + np.log(density) - t / 2
     rule = SpectralRule(t, log_weights, end**2, 0.0)
     error = max(abs(rule.mean(t**k) / exact - 1) for k, exact in enumerate(trace_moments(n, d)))
-    if not error < ACCURACY:
+    if not error < 1e-10:
         raise OutOfReach(f"n = {n}, d = {d}: moments are wrong by {error:.1e}; use a smaller n or d.")
     kept = t <= (end**2 if reach is None else reach)
     t, log_weights = t[kept], log_weights[kept]
@@ -175,26 +131,23 @@ def spectral_mean(
     function("f", f, "eigenvalues, an array of numbers > 0")
     n, d = whole("n", n, least=1), whole("d", d, least=1)
     more, fewer = max(n, d), min(n, d)
-    fine, rough = (spectral_rule(more, fewer, degree, points) for points in (POINTS, COARSER))
+    fine, rough = (spectral_rule(more, fewer, degree, points) for points in (POINTS, POINTS - 4))
     if not np.all(np.isfinite(f(fine.t))):
         bad = float(fine.t[~np.isfinite(f(fine.t))][0])
         raise InvalidInput(f"f({bad:.6g}) is no finite number: f must be smooth at eigenvalues > 0.")
     with np.errstate(divide="ignore", invalid="ignore"):
         steepness = np.diff(np.log(np.abs(f(fine.t[1::-1]))))[0] / -np.diff(np.log(fine.t[1::-1]))[0]
     # rho falls like t^{(|n - d| - 1) / 2} towards 0
-    if steepness > (more - fewer + 1) / 2 - NEARLY:
+    if steepness > (more - fewer + 1) / 2 - 1e-3:
         raise InvalidInput(f"n = {n}, d = {d}: f grows like t^-{steepness:.3g} towards 0: no mean; use |n - d| > 1.")
     value, rough_value = ((rule.mean(f(rule.t)) + (d - fewer) * at_zero) / d for rule in (fine, rough))
     size = (fine.mean(np.abs(f(fine.t))) + (d - fewer) * abs(at_zero)) / d
-    return value, abs(value - rough_value) + (fine.error + ROUNDING) * size
+    # 2^-44: the rounding of a sum of a few hundred nodes and of the densities there
+    return value, abs(value - rough_value) + (fine.error + 2.0**-44) * size
 
 
 def trace_moments(n: int, d: int) -> tuple[int, int, int, int]:
-    """E tr Sigma^k for k = 0, 1, 2, 3.
-
-    >>> trace_moments(20, 10)
-    (10, 200, 6200, 238800)
-    """
+    """E tr Sigma^k for k = 0, 1, 2, 3."""
     return d, n * d, n * d * (n + d + 1), n * d * (n**2 + d**2 + 3 * n * d + 3 * n + 3 * d + 4)
 
 

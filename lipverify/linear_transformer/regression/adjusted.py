@@ -1,14 +1,9 @@
-r"""The adjusted loss: the excess loss of an estimator of w* over ridge regression at the true noise level.
+"""The adjusted loss: the excess loss of an estimator of w* over ridge regression at the true noise level.
 
-The prediction for a query x_t is <w, x_t>, where w is made from the context, and its target is <w*, x_t>, without
-noise. Write w_ridge = (Sigma + sigma^2 I)^{-1} alpha. As x_t ~ N(0, I) is independent of all else, the two losses are
-1/2 E ||w - w*||^2 and 1/2 E ||w_ridge - w*||^2. As w* ~ N(0, I) and the label noise is Gaussian, w* given the context
-and sigma is N(w_ridge, sigma^2 (Sigma + sigma^2 I)^{-1}); so E <w - w_ridge, w_ridge - w*> = 0 and the difference is
-
-    1/2 E ||w - w_ridge||^2:
-
-neither the query nor w* need be sampled, no sampled value is negative, and the standard error falls with the loss
-itself.
+With w_ridge = (Sigma + sigma^2 I)^{-1} alpha the two losses are 1/2 E ||w - w*||^2 and 1/2 E ||w_ridge - w*||^2, and w*
+given the context and sigma is N(w_ridge, sigma^2 (Sigma + sigma^2 I)^{-1}); so E <w - w_ridge, w_ridge - w*> = 0 and
+the difference is 1/2 E ||w - w_ridge||^2: neither the query nor w* need be sampled, no sampled value is negative, and
+the standard error falls with the loss itself.
 
 Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, section 6 (the adjusted evaluation loss; their sample has
 one query a sequence, and 100,000 sequences).
@@ -17,9 +12,8 @@ one query a sequence, and 100,000 sequences).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -36,12 +30,8 @@ SEQUENCES = 100_000
 """Evaluation sequences of a printed number."""
 
 
-class Estimator(Protocol):
-    """A map from contexts to weights: a trained model, or ridge regression with some constant."""
-
-    def __call__(self, contexts: Contexts) -> Array:
-        """The weights w, (contexts, d)."""
-        ...
+Estimator = Callable[[Contexts], Array]
+"""A map from contexts to weights w, (contexts, d): a trained model, or ridge regression with some constant."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +40,8 @@ class Evaluation:
 
     Attributes
     ----------
-    contexts
-        Fresh ones: neither weights nor constants may have been fitted to them.
-    basis
-        Their eigenbasis.
+    contexts, basis
+        Fresh ones, to which neither weights nor constants may have been fitted, and their eigenbasis.
     oracle
         w_ridge at the true variance, (contexts, d).
     share
@@ -64,11 +52,6 @@ class Evaluation:
     basis: Eigenbasis
     oracle: Array
     share: Floats | None = None
-
-    @cached_property
-    def variances(self) -> Array:
-        """Variances of w* given context and sigma along the eigenvectors, (contexts, d)."""
-        return self.basis.posterior_variances(self.contexts.sigma)
 
     def mean(self, values: Array) -> SampledMean:
         """The mean over contexts of values, (contexts,)."""
@@ -128,7 +111,7 @@ class Evaluation:
             if not math.isfinite(scale):
                 return beyond
             c = c * math.sqrt(2 * printed / scale)
-        V = self.variances
+        V = self.basis.posterior_variances(self.contexts.sigma)
         square, mixed, trace = (row_sums(part, xp) for part in (c**2, c**2 * V, V))
         second = 3 / 4 * square**2 + 2 * mixed + square * trace
         expected = square / 2

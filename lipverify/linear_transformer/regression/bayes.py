@@ -1,20 +1,15 @@
-r"""The best estimator that knows the law of sigma but not sigma, and the cost of not knowing it: every model's floor.
+"""The best estimator that knows the law of sigma but not sigma, and the cost of not knowing it: every model's floor.
 
-The posterior mean of w* given the context alone is the mean of ridge regression estimates over the posterior of sigma,
-
-    w_Bayes = E [w_ridge(sigma^2) | G],    p(sigma | G) proportional to p(sigma) p(y | X, sigma),
-
-and 1/2 E ||w - w_ridge||^2 = 1/2 E ||w - w_Bayes||^2 + gap, gap = 1/2 E ||w_Bayes - w_ridge(sigma^2)||^2: no estimator
-has a smaller adjusted loss than the gap. With w* averaged out, y ~ N(0, X X^T + sigma^2 I), so that in the eigenbasis
+The posterior mean of w* given the context is w_Bayes = E [w_ridge(sigma^2) | G], and 1/2 E ||w - w_ridge||^2 =
+1/2 E ||w - w_Bayes||^2 + gap, gap = 1/2 E ||w_Bayes - w_ridge(sigma^2)||^2: no estimator has a smaller adjusted loss
+than the gap. With w* averaged out, y ~ N(0, X X^T + sigma^2 I), so that in the eigenbasis, over its r = min(n, d)
+eigenvalues that are not 0, with R the sum of squares that least squares leaves,
 
     -2 log p(y | X, sigma) = (n - r) log sigma^2 + R/sigma^2 + sum_k [log(t_k + sigma^2) + z_k^2 / (t_k (t_k +
-    sigma^2))],
+    sigma^2))].
 
-with r = min(n, d), R the sum of squares that least squares leaves, and sums over the r eigenvalues that are not 0.
-
-A law on finitely many levels makes the mean a finite sum. For sigma ~ Unif[0, sigma_max] it is an integral over log
-sigma, by Gauss-Legendre on the range where R/sigma^2 is neither improbably large nor improbably small for its
-chi-square law.
+For sigma ~ Unif[0, sigma_max] the mean is an integral over log sigma, by Gauss-Legendre on the range where R/sigma^2 is
+neither improbably large nor improbably small for its chi-square law.
 """
 
 from __future__ import annotations
@@ -31,19 +26,12 @@ from lipverify.foundation.means.samples import SampledMean, sampled_mean
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.regression.adjusted import Evaluation
+from lipverify.linear_transformer.regression.contexts import CHUNK
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
 from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise, gauss_legendre
 
-NODES, FEWER = 64, 44
-"""Nodes in the rule for a continuous law, and in the coarser rule that estimates its error."""
 UNLIKELY = 1e-18
 """Largest posterior mass left out on either side."""
-NOTHING = 1e-11
-"""Share of sum y^2 below which the residual of least squares is rounding."""
-CERTAIN = 1e6
-"""A log likelihood that exceeds every other."""
-BLOCK = 1024
-"""Contexts per block, whose arrays fit into a cache."""
 
 
 class Posterior(NamedTuple):
@@ -56,17 +44,8 @@ class Posterior(NamedTuple):
 class BayesGap(NamedTuple):
     """The cost of not knowing sigma, by two averages over the same contexts, and the error of the rule.
 
-    Attributes
-    ----------
-    sampled
-        1/2 ||w_Bayes - w_ridge(sigma^2)||^2 at the sigma that was drawn.
-    averaged
-        Half the posterior variance of w_ridge(sigma^2): the same, averaged over sigma given the context. It agrees with
-        `sampled` only if the posterior is right.
-    difference
-        `sampled` less `averaged`, paired.
-    rule_error
-        The change of `averaged` with the rule for sigma.
+    `sampled` is at the sigma that was drawn, `averaged` over sigma given the context, which agrees only if the
+    posterior is right; `difference` is paired.
     """
 
     sampled: SampledMean
@@ -85,8 +64,6 @@ class Bayes(SpectralEstimator):
         The law.
     nodes
         Levels in the rule for a continuous law.
-    excess_degrees
-        Added to n - r in the likelihood: 0, and anything else for controls.
 
     Examples
     --------
@@ -98,8 +75,7 @@ class Bayes(SpectralEstimator):
     """
 
     noise: NoiseLaw
-    nodes: int = NODES
-    excess_degrees: int = 0
+    nodes: int = 64
 
     def __post_init__(self) -> None:
         whole("nodes", self.nodes, least=2)
@@ -112,7 +88,7 @@ class Bayes(SpectralEstimator):
 
     def moments(self, basis: Eigenbasis) -> tuple[Floats, Floats]:
         """Posterior mean of w_ridge(sigma^2) in the eigenbasis, (contexts, d), and its total variance, (contexts,)."""
-        parts = [self._moments(_rows(basis, first)) for first in range(0, len(basis.values), BLOCK)]
+        parts = [self._moments(_rows(basis, first)) for first in range(0, len(basis.values), CHUNK)]
         means, variances = zip(*parts, strict=True)
         return np.concatenate(means), np.concatenate(variances)
 
@@ -139,13 +115,13 @@ class Bayes(SpectralEstimator):
         variance = sigma**2
         shifted = t + variance[:, None, :]
         explained = np.sum(z**2 / t / shifted, axis=1) + np.sum(np.log(shifted, out=shifted), axis=1)
-        degrees = basis.n - basis.rank + self.excess_degrees
+        degrees = basis.n - basis.rank
         if degrees == 0:
             return -explained / 2
         residual, noisy = _left(basis)[:, None], variance > 0
         safe = np.where(noisy, variance, 1.0)
-        # without noise the residual is zero, and a zero residual implies no noise
-        exactly = np.where(residual <= NOTHING * basis.energy[:, None], CERTAIN, -CERTAIN)
+        # without noise the residual is zero, to rounding, and a zero residual implies no noise, with certainty
+        exactly = np.where(residual <= 1e-11 * basis.energy[:, None], 1e6, -1e6)
         return np.where(noisy, -(explained + degrees * np.log(safe) + residual / safe) / 2, exactly)
 
     def _levels(self, basis: Eigenbasis) -> tuple[Floats, Floats]:
@@ -163,19 +139,10 @@ class Bayes(SpectralEstimator):
 
     @makes("sampled", "montecarlo")
     def gap(self, held_out: Evaluation) -> BayesGap:
-        """The floor of the adjusted loss on sampled contexts.
-
-        >>> from lipverify.linear_transformer.regression.adjusted import evaluation
-        >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-        >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
-        >>> two = CategoricalNoise((1.0, 3.0))
-        >>> gap = Bayes(two).gap(evaluation(draw_contexts(Regression(10, 20, two), 4096, seed=0, stream="gap")))
-        >>> abs(gap.difference.value) < 4 * gap.difference.standard_error, round(gap.averaged.value, 3)
-        (True, 0.006)
-        """
+        """The floor of the adjusted loss on sampled contexts."""
         mean, variance = self.moments(held_out.basis)
         sampled = np.sum((mean - held_out.basis.shrunk(held_out.contexts.sigma**2)) ** 2, axis=-1) / 2
-        coarser = replace(self, nodes=min(FEWER, self.nodes)).moments(held_out.basis)[1]
+        coarser = replace(self, nodes=min(44, self.nodes)).moments(held_out.basis)[1]
         return BayesGap(
             sampled=sampled_mean(sampled),
             averaged=sampled_mean(variance / 2),
@@ -205,6 +172,5 @@ def _range(residual: Floats, degrees: int, sigma_max: float) -> tuple[Floats, Fl
 
 
 def _rows(basis: Eigenbasis, first: int) -> Eigenbasis:
-    """The `BLOCK` contexts from index `first` on."""
-    part = slice(first, first + BLOCK)
+    part = slice(first, first + CHUNK)  # whose arrays fit into a cache
     return Eigenbasis(basis.values[part], basis.vectors[part], basis.moment[part], basis.energy[part], basis.n)

@@ -1,7 +1,6 @@
-r"""Contexts of noisy linear regression, represented by second moments, which are all that a linear transformer uses.
+"""Contexts of noisy linear regression, represented by second moments, which are all that a linear transformer uses.
 
-x_i ~ N(0, I), w* ~ N(0, I), sigma from its law, y_i = <w*, x_i> + sigma eps_i. With z_i = (x_i, eps_i), the moments of
-the tokens e_i = (x_i, y_i) are
+With z_i = (x_i, eps_i) the moments of the tokens e_i = (x_i, y_i), y_i = <w*, x_i> + sigma eps_i, are
 
     G = sum_i e_i e_i^T = C W C^T,    W = sum_i z_i z_i^T,    C = [[I, 0], [w*^T, sigma]],
 
@@ -30,14 +29,10 @@ class Regression:
     """Noisy linear regression in context: n tokens with covariates in R^d, and the law of the noise level.
 
     Tokens and query have x ~ N(0, I), the task is w* ~ N(0, I), labels are y_i = <w*, x_i> + sigma eps_i with eps_i ~
-    N(0, 1), all independent; sigma is drawn once a context. The query has no noise: what counts is <w*, x>. So
-    E <w*, x>^2 = d, and losses of this package carry the factor 1/2 of the paper: the prediction 0 has the loss
-
-        1/2 E (0 - <w*, x>)^2 = d/2,
-
-    where mean squared errors, and the risks of `lipverify.linear_transformer.prompts`, have d. Other covariances of
-    covariates, tasks and queries, at one noise level, are in `Prompts`; by A -> Lambda^{1/2} A Lambda^{1/2} covariates
-    N(0, Lambda) with tasks N(0, Lambda^{-1}) are those here.
+    N(0, 1), all independent; sigma is drawn once a context. The query has no noise. Losses carry the paper's factor
+    1/2, so that the prediction 0 has the loss 1/2 E <w*, x>^2 = d/2; mean squared errors, and the risks of `Prompts`,
+    have d. Other covariances, at one noise level, are in `Prompts`; by A -> Lambda^{1/2} A Lambda^{1/2} covariates N(0,
+    Lambda) with tasks N(0, Lambda^{-1}) are those here.
 
     Parameters
     ----------
@@ -85,12 +80,8 @@ class Contexts:
     ----------
     gram
         (contexts, d + 1, d + 1): sum over tokens of e e^T with e = (x, y).
-    task
-        (contexts, d): w*.
-    sigma
-        (contexts,): the noise level of each.
-    n
-        Tokens in a context.
+    task, sigma, n
+        w*, (contexts, d); the noise level of each, (contexts,); tokens in a context.
     """
 
     gram: Floats
@@ -163,10 +154,7 @@ def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[
 
 
 def random_moments(random: np.random.Generator, n: int, root: Floats, task: Floats, sigma: Floats | float) -> Floats:
-    """G = C W C^T of one chunk with C = [[R, 0], [w*^T R, sigma]], for covariates of covariance R R^T.
-
-    `root` is R, (d, d); `task` is w*, (chunk, d); `sigma` is one number or one a context.
-    """
+    """G = C W C^T of one chunk, C = [[R, 0], [w*^T R, sigma]], for covariates of covariance R R^T; R is `root`."""
     d = len(root)
     mixing = np.zeros((CHUNK, d + 1, d + 1))
     mixing[:, :d, :d], mixing[:, d, :d], mixing[:, d, d] = root, task @ root, sigma

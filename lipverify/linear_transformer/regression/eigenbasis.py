@@ -1,12 +1,11 @@
-r"""The eigenbasis of a context's second moment, in which a ridge regression estimate is a division.
+"""The eigenbasis of a context's second moment, in which a ridge regression estimate is a division.
 
 With Sigma = sum x x^T = V diag(t) V^T and z = V^T alpha, alpha = sum y x,
 
-    w_ridge(lambda) = (Sigma + lambda I)^{-1} alpha = V (z / (t + lambda)),
-    sum (y - y_OLS)^2 = sum y^2 - sum z^2 / t.
+    w_ridge(lambda) = V (z / (t + lambda)),    sum (y - y_OLS)^2 = sum y^2 - sum z^2 / t.
 
-One decomposition serves every constant. Where n < d the d - n directions that no token has are known to have t = z = 0
-and stay 0 in every estimate, so that lambda = 0 gives the least-squares solution of least norm.
+Where n < d the d - n directions that no token has are known to have t = z = 0 and stay 0 in every estimate, so that
+lambda = 0 gives the least-squares solution of least norm.
 """
 
 from __future__ import annotations
@@ -26,14 +25,10 @@ class Eigenbasis:
 
     Attributes
     ----------
-    values
-        t, (contexts, d), ascending and >= 0; the first d - rank are 0.
-    vectors
-        V, (contexts, d, d), one eigenvector a column.
-    moment
-        z = V^T alpha, (contexts, d); 0 where t is.
-    energy
-        sum y^2, (contexts,).
+    values, vectors
+        t, (contexts, d), ascending and >= 0, the first d - rank 0; and V, (contexts, d, d), one eigenvector a column.
+    moment, energy
+        z = V^T alpha, (contexts, d), 0 where t is; and sum y^2, (contexts,).
     n
         Tokens in a context.
     """
@@ -84,10 +79,7 @@ class Eigenbasis:
 
     @cached_property
     def residual(self) -> Array:
-        """The residual sum of squares of least squares, (contexts,).
-
-        It is a difference: its absolute error is a few machine epsilons of sum y^2, below which it is not known.
-        """
+        """The residual sum of squares of least squares, (contexts,); known to a few epsilons of sum y^2."""
         xp = self.values.__array_namespace__()
         seen = self._seen(xp)
         explained = xp.where(seen, self.moment, 0.0) ** 2 / xp.where(seen, self.values, 1.0)
@@ -95,19 +87,10 @@ class Eigenbasis:
         return xp.where(residual_energy > 0, residual_energy, 0.0)
 
     def _seen(self, xp: Any) -> Array:
-        """The directions that the tokens span, as a mask."""
         return xp.arange(self.d, device=self.values.device) >= self.d - self.rank
 
 
 def eigenbasis(contexts: Contexts) -> Eigenbasis:
-    """Diagonalise Sigma for every context.
-
-    >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> basis = eigenbasis(draw_contexts(Regression(3, 20, UniformNoise(0.0)), 5, seed=0, stream="a"))
-    >>> basis.values.shape, bool((basis.residual < 1e-10).all())
-    ((5, 3), True)
-    """
     gram: Array = contexts.gram
     xp = gram.__array_namespace__()
     values, vectors = xp.linalg.eigh(gram[..., :-1, :-1])
@@ -131,5 +114,5 @@ class SpectralEstimator(ABC):
 
 
 def _column(value: Array, xp: Any) -> Array:
-    """A number, or one for each context, as a column that broadcasts with (contexts, d)."""
+    """A number, or one for each context, as what broadcasts with (contexts, d)."""
     return value[:, None] if hasattr(value, "shape") and len(value.shape) == 1 else value

@@ -157,16 +157,7 @@ def gauss_legendre(count: int) -> tuple[Floats, Floats]:
 
 
 def noise_named(name: str) -> NoiseLaw:
-    """The law with a given name: "uniform-3" is sigma ~ Unif[0, 3], "levels-1-3" is 1 or 3.
-
-    Raises
-    ------
-    InvalidInput
-        If it is not such a name.
-
-    >>> noise_named("levels-1-3"), noise_named("uniform-0.5").name
-    (CategoricalNoise(levels=(1.0, 3.0)), 'uniform-0.5')
-    """
+    """The law with a given name: "uniform-3" is sigma ~ Unif[0, 3], "levels-1-3" is 1 or 3."""
     kind, *parts = name.split("-")
     try:
         levels = tuple(float(part) for part in parts)

@@ -1,15 +1,10 @@
-r"""Contexts too rare for a plain sample, with their shares of the law, by multilevel splitting.
+"""Contexts too rare for a plain sample, with their shares of the law, by multilevel splitting.
 
-The contexts are ordered by their size, the squared Frobenius norm of the rescaled moments, as in `thinned`: those on
-which a polynomial explodes. A population of contexts is drawn from the law; the largest tenth of it sets a level, is
-copied tenfold and moved by steps that leave the law above that level as it is; and so on, so that the population of
-decade k has the law of the contexts whose size has been exceeded with probability 10^-k. The part of it below the next
-level is the stratum of probability 0.9 x 10^-k, and the mean over all contexts is
-
-    sum_k P(stratum k) E [. | stratum k].
-
-A context is a function of standard normals z. A step moves them to sqrt(1 - b^2) z + b z' with fresh z', which leaves
-their law invariant, and a step below the level is rejected.
+Contexts are ordered by their size, the squared Frobenius norm of the rescaled moments: a polynomial explodes on large
+ones. The largest tenth of a population sets a level, is copied tenfold and moved by steps that leave the law above that
+level as it is; so decade k has the law of the contexts whose size is exceeded with probability 10^-k, its part below
+the next level is a stratum, and the mean is sum_k P(stratum k) E [. | stratum k]. A context is a function of standard
+normals z; a step moves them to sqrt(1 - b^2) z + b z' with fresh z', and is rejected below the level.
 
 Source: Kahn and Harris 1951 (splitting); Au and Beck, Probabilistic Engineering Mechanics 16 (2001) 263-277 (levels
 that the population sets); Neal, arXiv:physics/9807036 (1998) section 3 (the step). Whole: own composition.
@@ -31,36 +26,18 @@ from lipverify.linear_transformer.regression.thinned import GROUP, Thinned, size
 
 POPULATION = 4096
 """Contexts of a decade. A tenth of them are copied to make the next decade."""
-MOVES = 20
-"""Steps of each copy. Step lengths are tuned to an acceptance near two in five, which decorrelates best."""
-FEW = 256
-"""Copies that are moved together: their normals fit into the cache of a core."""
 FIRST = 3
 """Contexts of the decades before this one come from a plain sample, which contains enough of them."""
 LAST = 15
 """The deepest decade available."""
 FALL = 2.0
 """Ratio of the shares in training of successive decades; their probabilities have the ratio 10."""
-LARGEST_UNIFORM = 1 - 2.0**-53
-"""The largest double below 1: at 1 a quantile may be infinite."""
 
 Size = Callable[[Contexts], Floats]
 
 
 class Decade(NamedTuple):
-    """The contexts whose rareness is one in 10^number or more.
-
-    Attributes
-    ----------
-    number
-        k.
-    level
-        The size that is exceeded with probability 10^-k; 0 for k = 0.
-    contexts
-        From the law above that level.
-    size
-        Of each.
-    """
+    """Contexts whose size exceeds `level`, as one in 10^number does (level 0 for number 0), and their sizes."""
 
     number: int
     level: float
@@ -132,14 +109,6 @@ def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: 
     `1 / FALL` of the one before, instead of a tenth: at their true probabilities training would never remove a loss of
     10^6 on one context in 10^9.
 
-    Parameters
-    ----------
-    regression, count, seed, stream
-        As for `thinned`.
-    rare
-        The last decade: contexts as rare as one in 10^rare are seen. Each decade from `FIRST` on has `count` / 16
-        contexts, and no more than a population has.
-
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> few = with_rare(Regression(3, 20, UniformNoise(1.0)), 1024, rare=9, seed=0, stream="a")
     >>> len(few.contexts) > 1024, round(float(few.share.sum()), 12)
@@ -155,13 +124,8 @@ def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: 
         rarer = 10.0**-FIRST * FALL ** (FIRST - decade.number)
         counted = rarer * (1 if above is None else 1 - 1 / FALL)
         parts.append((decade.contexts, kept, np.full(POPULATION, counted / kept.sum())))
-    gram, task, sigma, share = (
-        np.concatenate(columns)
-        for columns in zip(
-            *((drawn.gram[kept], drawn.task[kept], drawn.sigma[kept], share[kept]) for drawn, kept, share in parts),
-            strict=True,
-        )
-    )
+    columns = ((drawn.gram[kept], drawn.task[kept], drawn.sigma[kept], share[kept]) for drawn, kept, share in parts)
+    gram, task, sigma, share = (np.concatenate(column) for column in zip(*columns, strict=True))
     return Thinned(Contexts(gram, task, sigma, regression.n), share)
 
 
@@ -170,15 +134,15 @@ def _contexts(regression: Regression, normals: Floats) -> Contexts:
     d, n = regression.d, regression.n
     tokens = normals[:, : n * (d + 1)].reshape(-1, n, d + 1).copy()
     task = normals[:, n * (d + 1) : -1]
-    sigma = regression.noise.draw(np.minimum(ndtr(normals[:, -1]), LARGEST_UNIFORM))
+    sigma = regression.noise.draw(np.minimum(ndtr(normals[:, -1]), 1 - 2.0**-53))  # at 1 a quantile may be infinite
     tokens[..., d] = (tokens[..., :d] @ task[:, :, None])[..., 0] + sigma[:, None] * tokens[..., d]
     return Contexts(tokens.swapaxes(1, 2) @ tokens, task, sigma, n)
 
 
 def _moved(regression: Regression, size: Size, normals: Floats, level: float, random: np.random.Generator) -> Floats:
-    """Move the normals `MOVES` steps above the level, in place; the step length is adapted to the acceptance rate."""
-    length, parts = 0.5, np.array_split(normals, -(-len(normals) // FEW))
-    for _ in range(MOVES):
+    """Move the normals above the level, in place; an acceptance of two in five decorrelates best."""
+    length, parts = 0.5, np.array_split(normals, -(-len(normals) // 256))  # whose normals fit into the cache of a core
+    for _ in range(20):
         accepted = 0
         for part in parts:
             there = random.standard_normal(part.shape)

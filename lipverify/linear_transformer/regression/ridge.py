@@ -13,13 +13,10 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
-from lipverify.foundation.validation import number, whole
+from lipverify.foundation.validation import number
 from lipverify.linear_transformer.regression.adjusted import Evaluation
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
-
-ROUNDS = 400
-"""Largest number of evaluations in a search for constants; two numbers need about eighty."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +55,10 @@ class ConstRR(SpectralEstimator):
 class AdaRR(SpectralEstimator):
     """Ridge regression with the unbiased estimate of the variance, sum (y - y_OLS)^2 / (n - d), for each context.
 
-    Attributes
-    ----------
-    degrees
-        The divisor of the sum if it is not n - d, for controls.
-
     Raises
     ------
     InvalidInput
-        If `degrees` is not an integer >= 1; on use, if n <= d.
+        On use, if n <= d.
 
     Examples
     --------
@@ -76,15 +68,9 @@ class AdaRR(SpectralEstimator):
     True
     """
 
-    degrees: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.degrees is not None:
-            whole("degrees", self.degrees, least=1)
-
     def coordinates(self, basis: Eigenbasis) -> Array:
         """The coordinates z / (t + estimate); refused for n <= d, where least squares has no residual."""
-        return basis.shrunk(variance_estimate(basis, self.degrees))
+        return basis.shrunk(variance_estimate(basis))
 
 
 @dataclass(frozen=True)
@@ -126,20 +112,14 @@ class TunedRR(SpectralEstimator):
         return basis.shrunk(xp.where(penalty < self.cap, penalty, self.cap))
 
 
-def variance_estimate(basis: Eigenbasis, degrees: int | None = None) -> Array:
-    """The estimate sum (y - y_OLS)^2 / (n - d), (contexts,).
-
-    Raises
-    ------
-    InvalidInput
-        If n <= d: there are no degrees of freedom left.
-    """
+def variance_estimate(basis: Eigenbasis) -> Array:
+    """The estimate sum (y - y_OLS)^2 / (n - d), (contexts,)."""
     if basis.n <= basis.d:
         raise InvalidInput(
             f"n = {basis.n} <= d = {basis.d}: least squares fits every label, so that the noise cannot be estimated; "
             "use ConstRR or a Bayes estimator."
         )
-    return basis.residual / (basis.n - basis.d if degrees is None else degrees)
+    return basis.residual / (basis.n - basis.d)
 
 
 def best_constant(regression: Regression) -> ConstRR:
@@ -211,7 +191,7 @@ def tuned_ridge(fitted: Evaluation) -> TunedRR:
         away = np.asarray(constants(logarithms).coordinates(fitted.basis) - oracle)
         return float(np.einsum("cd,cd->", away, away)) / 2 / len(away)
 
-    options = {"maxfev": ROUNDS, "xatol": 1e-5, "fatol": math.inf}  # stop by the constants alone
+    options = {"maxfev": 400, "xatol": 1e-5, "fatol": math.inf}  # stop by the constants alone
     from scipy.optimize import minimize  # modules that list claims import this one and do not optimise
 
     minimum = minimize(loss, [math.log(highest), 0.0], method="Nelder-Mead", options=options)

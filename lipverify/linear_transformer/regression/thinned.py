@@ -1,8 +1,7 @@
 """A small weighted sample of contexts in place of a large one: all of the worst of a pool, and a thinned rest.
 
-A model fails where the moments are large: for every family the contexts with the largest losses have the largest
-Frobenius norm of the rescaled moments. In each group of the pool all of these are kept, and the rest are thinned and
-get larger shares. Averages stay unbiased, and rare contexts have the same small share as in the whole pool.
+A model fails where the rescaled moments have a large Frobenius norm. In each group of the pool all of these contexts
+are kept, and the rest are thinned and get larger shares, so that averages stay unbiased.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ GROUP = 1024
 """Number of contexts that are selected together."""
 POOL = 16
 """Number of drawn contexts for each selected one."""
-TAIL = 3 / 8
-"""Share of the selected contexts that are the worst of their pool."""
 
 
 class Thinned(NamedTuple):
@@ -68,7 +65,6 @@ def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinn
 
 
 def sizes(contexts: Contexts, regression: Regression) -> Floats:
-    """The squared Frobenius norm of the rescaled moments."""
     x, y = Omega(regression).scale
     D = np.asarray([x**-2] * regression.d + [y**-2])
     squares = contexts.gram.reshape(len(contexts), -1)
@@ -83,10 +79,6 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
         se^2 = V/N + (M/N)^2 (1 - k/M) S/k,
 
     and the doubt is that of both variances, each by its part in the sum.
-
-    >>> few = np.ones(4)
-    >>> thinned_mean(few, few / 4)
-    SampledMean(value=1.0, standard_error=0.0, doubt=0.0)
     """
     least = share.min()
     thinned_out = share > least
@@ -114,10 +106,10 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
 
 
 def _group(regression: Regression, seed: int, stream: str) -> tuple[Floats, Floats, Floats, Floats]:
-    """(moments, tasks, noise levels, shares) of `GROUP` contexts selected from `pool` times as many."""
+    """(moments, tasks, noise levels, shares) of `GROUP` contexts selected from `POOL` times as many."""
     drawn = draw_contexts(regression, POOL * GROUP, seed, stream)
     order = np.argsort(-sizes(drawn, regression), kind="stable")
-    worst = round(TAIL * GROUP)
+    worst = 3 * GROUP // 8
     # the rest in the order of drawing, so that the first of them are a plain sample
     chosen = np.concatenate([order[:worst], np.sort(order[worst:])[: GROUP - worst]])
     weight = (POOL * GROUP - worst) / (GROUP - worst)

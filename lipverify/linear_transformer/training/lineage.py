@@ -1,11 +1,8 @@
 """The lineage of trained models, each grown from shorter and narrower ones, and the effort for each.
 
-Every model starts from the model with one layer less and a layer inserted, and from random weights. All families but
-DIAG also start from DIAG of the same depth, DIAG and SAFE from a minimum of GD++, and LOWRANK from FULL projected to
-its form. SAFEFULL starts only from FULL of the same depth and seed.
-
-Models are trained one by one into a folder of witnesses: valid files are kept, and an interruption loses only the model
-in progress.
+Every model starts from the model with one layer less and a layer inserted, and from random weights; all families but
+DIAG from DIAG of the same depth, DIAG and SAFE from a minimum of GD++, LOWRANK from FULL projected to its form;
+SAFEFULL only from FULL. Models go one by one into a folder of witnesses, so that an interruption loses only one.
 """
 
 from __future__ import annotations
@@ -60,23 +57,14 @@ PLANS: Mapping[str, tuple[Plan, Plan]] = {
 """The effort for each family: for models of up to `SHALLOW` layers, and for deeper ones."""
 SHALLOW = 4
 """Largest depth with the first plan of a family."""
-SMALL = START / 10
-"""Size of the random part that is added to a diagonal model."""
-COLUMN = 3.0
-"""Length of the column P_xy that is added to a layer of a diagonal model, in rescaled units."""
 
 
 def plan_of(family: str, layers: int) -> Plan:
-    """The effort for a model."""
     return PLANS[family][layers > SHALLOW]
 
 
 def parents(family: str, layers: int) -> list[tuple[str, int]]:
-    """The models (family, layers) that a model is grown from: one layer less, and DIAG or FULL of the same depth.
-
-    >>> parents("FULL", 3), parents("DIAG", 1), parents("SAFEFULL", 5)
-    ([('FULL', 2), ('DIAG', 3)], [], [('FULL', 5)])
-    """
+    """The models (family, layers) that a model is grown from: one layer less, and DIAG or FULL of the same depth."""
     if family == "SAFEFULL":
         return [("FULL", layers)]
     older = [(family, layers - 1)] if layers > 1 else []
@@ -92,18 +80,9 @@ def trained(
     grown_from: Sequence[Trained] = (),
     arithmetic: Arithmetic | None = None,
 ) -> Trained:
-    """Train a model of one of `families.NAMES` on the problem of the published table, or on one of another size.
+    """Train a model of one of `families.NAMES`, grown from the models of `parents`, in their order.
 
-    Parameters
-    ----------
-    noise, family, layers
-        The problem by its name, such as "uniform-3" or "uniform-3@5x10"; the family; the depth.
-    seed
-        Seed of the random starts and contexts.
-    grown_from
-        The models of `parents`, in their order.
-    arithmetic
-        "native" or "array"; by default native if there is a C compiler.
+    `noise` names the problem, such as "uniform-3" or "uniform-3@5x10"; `arithmetic` is native if there is a C compiler.
     """
     kind, plan = family_named(family, regression_named(noise)), plan_of(family, layers)
     samples = f"trained/{address_of(kind.regression)}"  # the same for all models, to compare losses
@@ -135,7 +114,6 @@ def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, strea
 
 
 def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, stream: str) -> list[Start]:
-    """Models with all layers random."""
     return [
         Start(
             f"random start {draw + 1}",
@@ -150,19 +128,19 @@ def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stre
     """Convert one diagonal head a layer, weights as in `Diag`, to a start for the family.
 
     At a diagonal model the loss of free matrices is stationary in every off-diagonal direction, so a small random part
-    is added. Each layer except the first and the last also gets a column P_xy, which no diagonal head has: it adds a
-    multiple of the label to one direction of the covariates, where later layers can use it.
+    is added. Each inner layer also gets a column P_xy, which no diagonal head has: it adds a multiple of the label to
+    one direction of the covariates, where later layers can use it.
     """
     if not isinstance(family, Full):
         return [Start(origin, family.of_diag(diagonal))]
     narrow = Diag(family.regression)
-    written = family.of_diag(narrow.of_four(narrow.four(diagonal)))
-    noisy = written + family.at_random(_normals(family, len(diagonal), seed, f"{stream}/widened"), SMALL)
+    written = family.of_diag(narrow.of_four(narrow.numbers(diagonal)))
+    noisy = written + family.at_random(_normals(family, len(diagonal), seed, f"{stream}/widened"), START / 10)
     starts = [Start(origin, written), Start(f"{origin}, off the diagonal too", noisy)]
     for layer in range(1, len(diagonal) - 1):
         direction = family.column(_normals(family, 1, seed, f"{stream}/column/{layer}")[0])
         stored = noisy.copy()
-        stored[layer] = family.with_column(noisy[layer], COLUMN * direction / np.linalg.norm(direction))
+        stored[layer] = family.with_column(noisy[layer], 3.0 * direction / np.linalg.norm(direction))
         starts.append(Start(f"{origin}, a column in layer {layer + 1}", stored))
     return starts
 
@@ -190,11 +168,7 @@ Made = Callable[[int, int, Model, Witness, bool], None]
 
 
 def in_order(models: Iterable[Model]) -> tuple[Model, ...]:
-    """The models and all their ancestors, each after its parents.
-
-    >>> [(model.family, model.layers) for model in in_order([Model("uniform-3", "FULL", 2, 0)])]
-    [('DIAG', 1), ('FULL', 1), ('DIAG', 2), ('FULL', 2)]
-    """
+    """The models and all their ancestors, each after its parents."""
     return tuple(dict.fromkeys(ancestor for model in models for ancestor in _line(model)))
 
 
@@ -213,22 +187,8 @@ def make(
 ) -> list[Witness]:
     """The witnesses of the models in a folder; missing ones are trained, each after its parents.
 
-    Parameters
-    ----------
-    models
-        The models to make.
-    folder
-        The folder of the witnesses. A stored model is not trained again if it has the same settings, a valid digest,
-        and the stored models as parents.
-    arithmetic
-        As for `trained`.
-    made
-        Called for each model.
-
-    Raises
-    ------
-    InvalidInput
-        If a file of the folder holds something else.
+    A stored model is not trained again if it has the same settings, a valid digest, and the stored models as parents.
+    `made` is called for each model; `arithmetic` is as for `trained`.
     """
     every, witnesses = in_order(models), dict[Model, Witness]()
     for noise in dict.fromkeys(model.noise for model in every):
@@ -257,7 +217,6 @@ def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arit
 
 
 def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness:
-    """Train a model and store it at once."""
     noise, family, layers, seed = model
     clock = time.process_time()
     result = trained(noise, family, layers, seed, [witness.trained for witness in older], arithmetic)
@@ -268,7 +227,7 @@ def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arit
 
 
 def ship(folder: Path, out: Path) -> None:
-    """Write the models of a folder to the folder of those that come with lipverify, `rounded` as their parents are."""
+    """Write the models of a folder to that of those that come with lipverify, `rounded` as their parents are."""
     names = [name for path in sorted(folder.iterdir()) for name in names_of(path.name, folder)]
     split = [(noise, *model.rsplit("-", 2)) for noise, _, model in (name.partition("/") for name in names)]
     digests = dict[Model, str]()

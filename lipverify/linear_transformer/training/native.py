@@ -13,29 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats, address, aligned
+from lipverify.foundation.arrays import Array, Floats, address, aligned
 from lipverify.foundation.compiling import compiled as compiled_from
 from lipverify.foundation.compiling import has_compiler
-from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, pullback
-from lipverify.linear_transformer.families import block_sums, in_blocks
-from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer.families import attentions_of, in_numbers
 from lipverify.linear_transformer.regression.contexts import Contexts
-from lipverify.linear_transformer.training.counting import LARGEST, counted
 
-ALIGNMENT = 64
-"""Size in bytes of a vector of the compiled code."""
 PART = 4096
 """Contexts whose gradients are summed together, so that sums do not depend on the distribution over threads."""
 DEEPEST = 16
 """Largest number of layers of the compiled code."""
-ROUNDING = 1e-11
-"""Tolerance relative to the largest entry: the rounding of a few thousand products of order 1 over three layers stays
-below it, and a wrong term is of order 1."""
-FEW = 24
-"""Contexts on which the compiled code is tested: more than one vector of any width."""
-COUNTED = ((math.inf, True), (0.5, True), (0.5, False))
-"""The caps of the test, and the values of `bounded`."""
 
 
 class Packed:
@@ -56,10 +44,9 @@ class Packed:
         self.share = _vectors(share.reshape(-1, lanes))
 
     def losses(self, weights: Floats, cap: float, bounded: bool = True) -> tuple[Floats, Floats]:
-        """The contributions of all contexts, (contexts,), and the gradient of their sum weighted by shares.
+        """Contributions (contexts,), and the gradient of their sum weighted by shares, at `Family.numbers`.
 
-        `weights` are four numbers a layer, (layers, 4), or P and Q, (layers, 2, d + 1, d + 1), in the units of the
-        data; `cap` and `bounded` as for `counting.counted`.
+        `cap` and `bounded` are as for `counted`.
         """
         sign = 0.0 if math.isinf(cap) else cap if bounded else -cap
         weights = np.ascontiguousarray(weights, dtype=float)
@@ -76,10 +63,7 @@ class Packed:
         return (values if sign > 0 else counted(values, cap, bounded)[0]), gradient
 
     def readouts(self, weights: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """(w, lost): the weights of the prediction, (contexts, d), and a mask of contexts whose squared loss overflows.
-
-        In these contexts w is meaningless.
-        """
+        """The weights w of the prediction, (contexts, d), and a mask of contexts whose loss overflows."""
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, w = _vectors(np.zeros(self.share.shape)), _vectors(np.zeros(self.goal.shape))
         self.compiled.function(
@@ -115,52 +99,49 @@ class Compiled(NamedTuple):
 
 @functools.cache
 def _compiled(size: int) -> Compiled:
-    """The compiled code for moments of this size, tested against NumPy.
-
-    Raises
-    ------
-    OutOfReach
-        If the compiled code disagrees with NumPy; it is then not used.
-    """
+    """The compiled code for moments of this size, refused if it disagrees with NumPy."""
     source = (files(__package__) / "collapsed.c").read_text(encoding="utf-8")
     return _loaded(compiled_from(f"#define SIZE {size}\n{source}", lambda made: agrees(made, size)))
 
 
 def _loaded(made: ctypes.CDLL) -> Compiled:
-    return Compiled(_function(made), ctypes.c_int.in_dll(made, "lanes").value)
+    function, pointer, whole = made.collapsed, ctypes.c_void_p, ctypes.c_int
+    function.argtypes = (whole, whole, ctypes.c_long, *[pointer] * 4, ctypes.c_double, whole, pointer, pointer)
+    function.restype = None
+    return Compiled(function, ctypes.c_int.in_dll(made, "lanes").value)
 
 
 def agrees(made: ctypes.CDLL, size: int) -> bool:
-    """True if compiled code agrees with NumPy in losses and gradients, up to rounding, on a small sample.
+    """True if compiled code agrees with NumPy, up to rounding, in losses, gradients and weights of the prediction.
 
-    It also compares the weights of the prediction. The sample covers free heads and four numbers a layer, one layer and
-    three, a cap, a logarithm and neither; the loss of one context overflows.
+    The sample covers both forms, one layer and three, a cap, a logarithm and neither; one context's loss overflows.
     """
     if not (hasattr(made, "collapsed") and hasattr(made, "lanes")):
         return False
-    random, compiled = np.random.default_rng(0), _loaded(made)
-    tokens = random.standard_normal((FEW, 2 * size, size)) / np.sqrt(2 * size)
-    gram, goal = tokens.swapaxes(1, 2) @ tokens, random.standard_normal((FEW, size - 1))
-    share, blown_up = random.random(FEW), gram.copy()
-    blown_up[FEW // 2] *= 1e200
+    random, compiled, few = np.random.default_rng(0), _loaded(made), 24  # more than one vector of any width
+    tokens = random.standard_normal((few, 2 * size, size)) / np.sqrt(2 * size)
+    gram, goal = tokens.swapaxes(1, 2) @ tokens, random.standard_normal((few, size - 1))
+    share, blown_up = random.random(few), gram.copy()
+    blown_up[few // 2] *= 1e200
     for layers in (1, 3):
         heads = np.eye(size) / 2 + 0.1 * random.standard_normal((layers, 2, size, size))
         for weights in (-0.3 * heads, 0.3 * random.standard_normal((layers, 4))):
-            for moments, (cap, bounded) in ((gram, COUNTED[0]), *product((gram, blown_up), COUNTED[1:])):
+            capped = product((gram, blown_up), ((0.5, True), (0.5, False)))
+            for moments, (cap, bounded) in ((gram, (math.inf, True)), *capped):
                 compiled_values = Packed(moments, goal, share, compiled).losses(weights, cap, bounded)
                 if not _close(compiled_values, _by_numpy(moments, goal, share, weights, cap, bounded)):
                     return False
             w, lost = Packed(blown_up, compiled=compiled).readouts(weights)
-            expected = forward(gram, _attentions(weights, size)).w
-            if not np.array_equal(np.flatnonzero(lost), [FEW // 2]) or not _close((w[~lost],), (expected[~lost],)):
+            expected = forward(gram, attentions_of(weights, gram)).w
+            if not np.array_equal(np.flatnonzero(lost), [few // 2]) or not _close((w[~lost],), (expected[~lost],)):
                 return False
     return True
 
 
 def _close(values: tuple[Floats, ...], expected: tuple[Floats, ...]) -> bool:
-    """True if two arrays differ by at most `ROUNDING` of the largest entry; nan fails."""
+    """True if arrays differ by at most 1e-11 of the largest entry, as rounding does; a wrong term does by order 1."""
     return all(
-        bool(np.all(np.abs(value - reference) <= ROUNDING * np.abs(reference).max()))
+        bool(np.all(np.abs(value - reference) <= 1e-11 * np.abs(reference).max()))
         for value, reference in zip(values, expected, strict=True)
     )
 
@@ -169,43 +150,14 @@ def _by_numpy(
     gram: Floats, goal: Floats, share: Floats, weights: Floats, cap: float, bounded: bool
 ) -> tuple[Floats, Floats]:
     """Losses and gradient by `collapsed.forward` and `collapsed.pullback`, with the same cap and overflow rule."""
-    layers = _attentions(weights, gram.shape[-1])
+    layers = attentions_of(weights, gram)
     with np.errstate(over="ignore", invalid="ignore"):
         losses = np.sum((forward(gram, layers).w - goal) ** 2, axis=1) / 2
     lost = ~(losses < LARGEST)
     done = forward(np.where(lost[:, None, None], 0.0, gram), layers)
     missed = np.where(lost[:, None], 0.0, done.w - goal)
     value, slope = counted(losses, cap, bounded)
-    gradients = pullback(done, layers, missed * (share * slope)[:, None])
-    flat = block_sums if weights.ndim == 2 else lambda part: part[:, 0]
-    return value, np.stack([flat(part) for part in gradients])
-
-
-def _attentions(weights: Floats, size: int) -> list[Attention]:
-    """The layers from P and Q, (layers, 2, size, size), or from four numbers, (layers, 4)."""
-    if weights.ndim == 4:
-        return [Heads(Layer(P[None], Q[None])) for P, Q in weights]
-    return [Entrywise(in_blocks(four, size - 1)) for four in weights]
-
-
-def _function(made: ctypes.CDLL) -> Any:
-    function = made.collapsed
-    pointer, whole = ctypes.c_void_p, ctypes.c_int
-    function.argtypes = (
-        whole,
-        whole,
-        ctypes.c_long,
-        pointer,
-        pointer,
-        pointer,
-        pointer,
-        ctypes.c_double,
-        whole,
-        pointer,
-        pointer,
-    )
-    function.restype = None
-    return function
+    return value, in_numbers(pullback(done, layers, missed * (share * slope)[:, None]))
 
 
 def _filled(array: Floats, count: int) -> Floats:
@@ -214,4 +166,33 @@ def _filled(array: Floats, count: int) -> Floats:
 
 
 def _vectors(array: Floats) -> Floats:
-    return aligned(array, ALIGNMENT)
+    """A copy where the compiled code can load its vectors, of at most 64 bytes."""
+    return aligned(array, 64)
+
+
+LARGEST = 1e300
+"""Largest loss that is computed without overflow; a larger one contributes the cap, or its logarithm, with slope 0."""
+
+
+def counted(losses: Array, cap: float, bounded: bool) -> tuple[Array, Array]:
+    """(the contribution of each loss x to the objective, its derivative); an infinite cap c leaves losses unchanged.
+
+        bounded      x c / (c + x), which never exceeds c: contexts on which the model explodes do not dominate the rest
+        otherwise    c log(1 + x / c), whose slope persists: a descent can repair a model that explodes
+
+    >>> import numpy as np
+    >>> counted(np.asarray([0.0, 2.0]), 2.0, bounded=True)
+    (array([0., 1.]), array([1.  , 0.25]))
+    >>> value, slope = counted(np.asarray([2.0, np.inf]), 2.0, bounded=False)
+    >>> bool(value[0] == 2 * np.log(2)), bool(value[1] < 1400), slope
+    (True, True, array([0.5, 0. ]))
+    """
+    xp = losses.__array_namespace__()
+    lost = ~(losses < LARGEST)
+    held = xp.where(lost, LARGEST, losses)
+    if math.isinf(cap):
+        return xp.where(lost, cap, held), xp.where(lost, 0.0, xp.ones_like(held))
+    damp = 1 / (1 + held / cap)
+    if bounded:
+        return xp.where(lost, cap, held * damp), xp.where(lost, 0.0, damp * damp)
+    return cap * xp.log1p(held / cap), xp.where(lost, 0.0, damp)

@@ -1,15 +1,13 @@
-r"""The logarithm of the capped adjusted loss over a fixed sample of contexts, with its gradient.
+"""The logarithm of the capped adjusted loss over a fixed sample of contexts, with its gradient.
 
-The prediction is a polynomial of degree 3^L in the data, so a single rare context of a fixed sample can dominate the
-average at a start. The loss x of a context therefore enters as x c / (c + x), which is about x below the cap c and
-never exceeds c. A family whose start explodes uses c log(1 + x / c) instead (`counting`). Losses of table entries span
-twelve decades; their logarithm gives every descent the same scale.
+The prediction is a polynomial of degree 3^L in the data, so a single rare context can dominate the average at a start:
+losses are capped (`counted`). Losses of table entries span twelve decades; their logarithm gives every descent the
+same scale.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -24,28 +22,14 @@ from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
 from lipverify.linear_transformer.regression.rare import with_rare
 from lipverify.linear_transformer.regression.thinned import GROUP, thinned
-from lipverify.linear_transformer.training.counting import LARGEST, counted
-from lipverify.linear_transformer.training.native import DEEPEST, Packed
+from lipverify.linear_transformer.training.native import DEEPEST, LARGEST, Packed, counted
 
 Arithmetic = Literal["native", "array"]
-
-CHUNK = 1024
-"""Contexts per chunk of the array library, so that a chunk stays in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Contexts to train on.
-
-    Attributes
-    ----------
-    gram
-        Moments, (contexts, d + 1, d + 1).
-    goal
-        w_ridge at the true variance, (contexts, d).
-    share
-        The weight of each context in averages, (contexts,), with sum 1.
-    """
+    """Contexts to train on: moments (contexts, d + 1, d + 1), w_ridge (contexts, d) and shares, with sum 1, of each."""
 
     gram: Array
     goal: Array
@@ -65,26 +49,16 @@ def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare
     """`count` contexts of an address, a multiple of `thinned.GROUP`, thinned out of `thinned.POOL` times as many.
 
     With `rare` > 0 contexts of each decade of rareness up to that one replace the largest of them.
-
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> sample = draw_sample(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
-    >>> sample.gram.shape, round(float(sample.share.sum()), 12)
-    ((1024, 4, 4), 1.0)
     """
     few, share = with_rare(regression, count, rare, seed, stream) if rare else thinned(regression, count, seed, stream)
-    goals = [evaluation(group).oracle for group in _groups(few)]
+    goals = []
+    for first in range(0, len(few), GROUP):  # a group at a time bounds the memory
+        rows = slice(first, first + GROUP)
+        goals.append(evaluation(Contexts(few.gram[rows], few.task[rows], few.sigma[rows], few.n)).oracle)
     return Sample(few.gram, np.concatenate(goals), share)
 
 
-def _groups(few: Contexts) -> Iterator[Contexts]:
-    """The contexts `GROUP` at a time, which bounds the memory of an evaluation."""
-    for first in range(0, len(few), GROUP):
-        rows = slice(first, first + GROUP)
-        yield Contexts(few.gram[rows], few.task[rows], few.sigma[rows], few.n)
-
-
 def arithmetic_here() -> Arithmetic:
-    """The arithmetic of this machine: "native" if there is a C compiler, else "array"."""
     return "native" if has_compiler() else "array"
 
 
@@ -92,14 +66,8 @@ def arithmetic_here() -> Arithmetic:
 class Objective:
     """log of the average of the capped losses of a family on a sample.
 
-    Attributes
-    ----------
-    family, sample
-        The family that is trained, and the contexts.
-    cap
-        c, in units of the loss; infinite for none.
-    arithmetic
-        "native", the compiled code, or "array", the library of the sample; they agree to rounding.
+    `cap` is c, in units of the loss; infinite for none. The compiled code ("native") and the library of the sample
+    ("array") agree to rounding.
     """
 
     family: Omega | Full
@@ -115,34 +83,24 @@ class Objective:
             return math.inf, np.zeros_like(weights)
         return math.log(mean), gradient / mean
 
-    def average(self, weights: Floats) -> float:
-        """The average of the capped losses."""
-        return float(self.capped(weights)[0] @ self.sample.share)
-
     def capped(self, weights: Floats) -> tuple[Floats, Floats]:
         """Capped losses, (contexts,), and the gradient of their average in the weights."""
         if self.arithmetic == "native" and len(weights) <= DEEPEST:
-            return self._native(weights)
+            numbers = self.family.numbers(weights)
+            losses, gradient = self.sample.packed.losses(numbers, self.cap, self.family.bounded)
+            return losses, self.family.pull_numbers(weights, gradient)
         with np.errstate(over="ignore", invalid="ignore"):
-            parts = [self._array(weights, first) for first in range(0, len(self.sample), CHUNK)]
+            parts = [self._array(weights, first) for first in range(0, len(self.sample), GROUP)]
         return np.concatenate([losses for losses, _ in parts]), np.sum([gradient for _, gradient in parts], axis=0)
-
-    def _native(self, weights: Floats) -> tuple[Floats, Floats]:
-        how = (self.cap, self.family.bounded)
-        if isinstance(self.family, Full):
-            losses, gradient = self.sample.packed.losses(self.family.matrices(weights), *how)
-            return losses, self.family.pull_matrices(weights, gradient)
-        losses, gradient = self.sample.packed.losses(self.family.four(weights), *how)
-        return losses, self.family.pull_four(weights, gradient)
 
     def _array(self, weights: Floats, first: int) -> tuple[Floats, Floats]:
         """One chunk by `collapsed.forward` and `collapsed.pullback`."""
-        rows = slice(first, min(first + CHUNK, len(self.sample)))
+        rows = slice(first, min(first + GROUP, len(self.sample)))
         gram, goal = self.sample.gram[rows, ...], self.sample.goal[rows, ...]
         xp = gram.__array_namespace__()
         layers = self.family.attentions(weights, gram)
         done = forward(gram, layers)
-        losses = _losses(done.w - goal)
+        losses = xp.sum((done.w - goal) * (done.w - goal), axis=-1) / 2
         lost = ~(losses < LARGEST)
         if xp.any(lost):  # zero the moments and the slope of such a context, so that it contributes no nan
             done = forward(xp.where(lost[:, None, None], 0.0, gram), layers)
@@ -151,8 +109,3 @@ class Objective:
         covector = xp.where(lost[:, None], 0.0, (done.w - goal) * share[:, None])
         gradients = [to_host(gradient) for gradient in pullback(done, layers, covector)]
         return to_host(capped), self.family.pull(weights, gradients)
-
-
-def _losses(missed: Array) -> Array:
-    """Half of the squared norms."""
-    return missed.__array_namespace__().sum(missed * missed, axis=-1) / 2

@@ -1,13 +1,9 @@
 """Training as the paper trains: Adam from small random weights, a fresh batch a step, the best of five runs.
 
 Vladymyrov et al. (NeurIPS 2024, section 6) print: Adam, 200 000 steps, learning rate 0.0001, batches of 2048, the best
-of five seeds; in some cases another rate. They do not print the initial weights. The other models of this package are
-found by quasi-Newton descents that grow from shorter models; this module shows where the plain training ends.
-
-A printed training takes hours on a processor. These runs are shorter: four fifths of their steps have a higher rate,
-ten times the printed one unless the command says otherwise, and the last fifth has the printed rate. Weights are in the
-units of the data. The loss is half the squared error of the prediction against the noiseless target, and its mean over
-the query is exact. All runs see the same batches; seeds differ in the initial weights. The runs are shipped as data.
+of five seeds; they do not print the initial weights. A printed training takes hours on a processor. These runs are
+shorter: four fifths of their steps have a higher rate, ten times the printed one unless the command says otherwise. All
+runs see the same batches; seeds differ in the initial weights. The runs are shipped as data.
 
     python -m lipverify.linear_transformer.training.protocol --family DIAG --layers 1 2 3 4 --steps 12000
 """
@@ -30,7 +26,8 @@ from lipverify.foundation.optimisers import Adam, Moments
 from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.foundation.streams import generator
-from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation
+from lipverify.linear_transformer.families import model_of, products, pull_products
+from lipverify.linear_transformer.layer import Parametrisation
 from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.regression.contexts import Contexts, draw_contexts
 from lipverify.linear_transformer.training.native import Packed
@@ -39,18 +36,12 @@ from lipverify.linear_transformer.training.witness import models_folder
 
 BATCH, RATE = 2048, 1e-4
 """Contexts of a step, and the learning rate of Adam, as the paper prints them."""
-FAST, SLOWS = 10 * RATE, 0.8
-"""The default learning rate of the first 80 % of the steps, and that share; the other steps use `RATE`."""
-BEGIN = 0.02
-"""Standard deviation of the initial weights."""
-SEEDS = (0, 1, 2, 3, 4)
-"""Seeds of the five trainings of each model."""
+FAST, BEGIN = 10 * RATE, 0.02
+"""The default learning rate of the first 80 % of the steps, and the standard deviation of the initial weights."""
 SHAPES = {"GD++": (3,), "DIAG": (4,), "FULL": (2, 11, 11)}
 """Shapes of a layer's weights for d = 10: (p_x, p_y, q_x), as q_y = 0; (p_x, p_y, q_x, q_y); P and Q."""
 EVERY = 500
 """Number of steps between stored losses."""
-DIGITS = 7
-"""Of stored weights: the paper's single precision."""
 FORMAT = 2
 """Version of the stored runs; a file with another one is refused."""
 COMMAND = "python -m lipverify.linear_transformer.training.protocol"
@@ -64,7 +55,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     family, layers, seed
         Which.
     steps, rate
-        Steps of the run, and its learning rate until `SLOWS` of them are done.
+        Steps of the run, and its learning rate until four fifths of them are done.
     weights
         At the end, layer by layer, as in `SHAPES`.
     losses
@@ -87,9 +78,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     @property
     def model(self) -> tuple[Parametrisation, ...]:
         """The trained weights as layers that can be applied, the first one first."""
-        if self.family == "FULL":
-            return tuple(Layer(P[None], Q[None]) for P, Q in self.numbers)
-        return tuple(Diagonal(*map(float, four)) for four in self.numbers)
+        return model_of(self.numbers)
 
     def __call__(self, contexts: Contexts) -> Any:
         """The weights w of the prediction, (contexts, d)."""
@@ -123,32 +112,24 @@ class Runs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return min(self.of(family, layers), key=lambda run: run.losses[-1])
 
 
-def _products(family: str, weights: Floats) -> tuple[Floats, Floats]:
-    """(p, q) of one diagonal head a layer, (layers, 2) each."""
-    q = np.column_stack([weights[:, 2], 0 * weights[:, 2]]) if family == "GD++" else weights[:, 2:]
-    return weights[:, :2], q
-
-
 def _numbers(family: str, weights: Floats) -> Floats:
-    """The parameters of the compiled code: four numbers a layer, (xx, xy, yx, yy), or P and Q."""
-    if family == "FULL":
-        return weights
-    p, q = _products(family, weights)
-    return (p[:, :, None] * q[:, None, :]).reshape(-1, 4)
+    """Four numbers a layer, (xx, xy, yx, yy), or P and Q, as the compiled code takes them."""
+    return weights if family == "FULL" else products(_whole(family, weights))
 
 
 def _pulled(family: str, weights: Floats, gradient: Floats) -> Floats:
-    """The gradient in the weights, from the gradient in the parameters of the compiled code."""
+    """The gradient in the weights, from the gradient in the numbers."""
     if family == "FULL":
         return gradient
-    outer, (p, q) = gradient.reshape(-1, 2, 2), _products(family, weights)
-    pulled = np.concatenate([(outer @ q[:, :, None])[..., 0], (p[:, None, :] @ outer)[:, 0, :]], axis=1)
-    return pulled[:, : SHAPES[family][0]]
+    return pull_products(_whole(family, weights), gradient)[:, : SHAPES[family][0]]
+
+
+def _whole(family: str, weights: Floats) -> Floats:
+    """(p_x, p_y, q_x, q_y) of each layer: GD++ has q_y = 0."""
+    return np.pad(weights, ((0, 0), (0, 1))) if family == "GD++" else weights
 
 
 class _Training:
-    """A training in progress, with Adam's moments."""
-
     def __init__(self, family: str, layers: int, seed: int, rate: float = FAST) -> None:
         self.family, self.layers, self.seed, self.rate = family, layers, seed, rate
         normals = generator(seed, f"protocol/{family}/{layers}", 0).standard_normal((layers, *SHAPES[family]))
@@ -157,7 +138,6 @@ class _Training:
         self.losses: list[float] = []
 
     def move(self, batch: Packed, slow: bool = False) -> None:
-        """One step of Adam on the mean loss of a batch."""
         losses, gradient = batch.losses(_numbers(self.family, self.weights), np.inf)
         rule = Adam(RATE if slow else self.rate)
         self.moments, change = rule.step(self.moments, _pulled(self.family, self.weights, gradient))
@@ -168,11 +148,10 @@ class _Training:
             self.recent.clear()
 
     def record(self) -> Run:
-        """The current weights, and the losses so far."""
         return Run(
             family=self.family, layers=self.layers, seed=self.seed, steps=self.moments.steps, rate=self.rate,
             losses=tuple(self.losses),
-            weights=tuple(float(f"{weight:.{DIGITS}g}") for weight in self.weights.reshape(-1)),
+            weights=tuple(float(f"{weight:.7g}") for weight in self.weights.reshape(-1)),
         )  # fmt: skip
 
 
@@ -181,19 +160,18 @@ def trained(
 ) -> Iterator[tuple[int, list[Run]]]:
     """Train (family, layers) from all seeds, yielding (step, runs) at every thousandth step and at the end."""
     here, share = regression_named(noise), np.full(BATCH, 1 / BATCH)
-    every = [_Training(family, layers, seed, rate) for family, layers in models for seed in SEEDS]
+    every = [_Training(family, layers, seed, rate) for family, layers in models for seed in range(5)]
     for step in range(1, steps + 1):
         drawn = draw_contexts(here, BATCH, 0, f"protocol/{noise}/{step}")
         batch = Packed(drawn.gram, drawn.task, share)
         with np.errstate(over="ignore", invalid="ignore"):
             for model in every:
-                model.move(batch, slow=step > SLOWS * steps)
+                model.move(batch, slow=step > 0.8 * steps)
         if step % (2 * EVERY) == 0 or step == steps:
             yield step, [model.record() for model in every]
 
 
 def runs_path(noise: str) -> Path:
-    """The shipped file of a law."""
     return models_folder() / noise / "protocol.json.xz"
 
 

@@ -24,19 +24,7 @@ FEW = 512
 
 @dataclass(frozen=True, eq=False)
 class OfFamily:
-    """The estimator that a family's weights define.
-
-    Attributes
-    ----------
-    family, weights
-        The form, and the weights in its units, (layers, *shape).
-
-    >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
-    >>> regression = Regression(3, 20, UniformNoise(1.0))
-    >>> nothing = OfFamily(Omega(regression), np.zeros((2, 4)))
-    >>> nothing(draw_contexts(regression, 5, seed=0, stream="a")).shape
-    (5, 3)
-    """
+    """The estimator that a family's weights, (layers, *shape), define."""
 
     family: Omega | Full
     weights: Floats
@@ -56,8 +44,7 @@ class OfFamily:
 def by_compiled(numbers: Floats, contexts: Contexts, by_array: Callable[[Array], Array]) -> Any:
     """The weights w of the prediction, (contexts, d), from the numbers that the compiled code takes.
 
-    Few contexts, and those whose loss overflows, are left to `by_array`, a function of their moments, and so are all if
-    there is no compiled code; it agrees with the array library to rounding.
+    Few contexts, and those whose loss overflows, are left to `by_array`, a function of their moments.
     """
     many = isinstance(contexts.gram, np.ndarray) and len(contexts) >= FEW and len(numbers) <= DEEPEST
     ready = packed(contexts) if many else None
@@ -82,16 +69,12 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
         In the units and the order of the family's arrays (layers, *shape).
     loss
         The adjusted loss on fresh contexts.
-    training
-        Capped loss on the last training sample.
-    slope
-        Norm of the gradient of its logarithm in the weights.
+    training, slope
+        Capped loss on the last training sample, and the norm of the gradient of its logarithm in the weights.
     origin
         The start that won.
-    gradients
-        Number of gradients, counted by context and layer, that its training computed, in millions.
-    arithmetic
-        "native" or "array".
+    gradients, arithmetic
+        Millions of gradients, counted by context and layer, that its training computed, and by which arithmetic.
     """
 
     family: str

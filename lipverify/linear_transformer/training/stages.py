@@ -1,7 +1,6 @@
 """Training in stages: many starts on few contexts, the best of them on more, the best of these on most.
 
-The starts descend on contexts of one address, are compared on those of a second, and the reported loss is that on a
-third, which no decision used. A stage's cap is a multiple of the loss after the previous stage.
+Starts are compared on contexts of a second address, and the reported loss is that on a third, which no decision used.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,19 +16,14 @@ from scipy.optimize import minimize
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.families import Full, Omega
 from lipverify.linear_transformer.regression.adjusted import Evaluation, evaluation
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.training.objective import Arithmetic, Objective, Sample, arithmetic_here, draw_sample
 from lipverify.linear_transformer.training.record import Trained, estimate
 
-MEMORY = 30
-"""Number of pairs of steps and gradient changes that are kept."""
 STALLED = 1e-8
 """Least relative gain of a step. The objectives are logarithms, so this is about one part in 10^8 of the loss."""
-TRIALS = 4
-"""Largest average number of evaluations per iteration before the descent is stopped."""
 
 
 class Start(NamedTuple):
@@ -41,41 +35,26 @@ class Start(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """The end of a descent.
-
-    Attributes
-    ----------
-    weights, value
-        The best point, and the objective there.
-    slope
-        Euclidean norm of the gradient there.
-    iterations, evaluations
-        Steps, and gradients that they took.
-    """
+    """The best point of a descent, the objective and the norm of its gradient there, and the gradients that it took."""
 
     weights: Floats
     value: float
     slope: float
-    iterations: int
     evaluations: int
 
 
 def descend(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, iterations: int) -> Descent:
-    """Descend at most a number of steps from a start; stop earlier if a step gains less than `STALLED` of the value.
-
-    >>> end = descend(lambda x: (float((x**2).sum()), 2 * x), np.asarray([[3.0, -1.0]]), 20)
-    >>> bool(end.value < 1e-12), end.weights.shape
-    (True, (1, 2))
-    """
+    """Descend at most a number of steps; stop earlier if a step gains less than `STALLED` of the value."""
 
     def flat(point: Floats) -> tuple[float, Floats]:
         value, gradient = objective(point.reshape(start.shape))
         return value, gradient.reshape(-1)
 
-    options = {"maxiter": iterations, "maxfun": TRIALS * iterations, "maxcor": MEMORY, "ftol": STALLED, "gtol": 0.0}
+    options = {"maxiter": iterations, "maxfun": 4 * iterations, "maxcor": 30, "ftol": STALLED, "gtol": 0.0}
     result = minimize(flat, start.reshape(-1), jac=True, method="L-BFGS-B", options=options)
-    slope = float(np.linalg.norm(result.jac))
-    return Descent(result.x.reshape(start.shape), float(result.fun), slope, int(result.nit), int(result.nfev))
+    return Descent(
+        result.x.reshape(start.shape), float(result.fun), float(np.linalg.norm(result.jac)), int(result.nfev)
+    )
 
 
 @dataclass(frozen=True)
@@ -127,10 +106,6 @@ class Candidate(NamedTuple):
     chosen: float
 
 
-CHOICE = 30.0
-"""Cap in the comparison of candidates, in units of the best loss: later stages repair rare large losses."""
-
-
 def fit(
     family: Omega | Full,
     starts: Sequence[Start],
@@ -139,27 +114,25 @@ def fit(
     stream: str,
     arithmetic: Arithmetic | None = None,
 ) -> Trained:
-    """Train the best of the starts through all stages, and return it with its loss on fresh contexts.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no start.
-    """
+    """Train the best of the starts through all stages, and return it with its loss on fresh contexts."""
     if not starts:
         raise InvalidInput("starts = []: training begins from at least one.")
     used = arithmetic or arithmetic_here()
     choosing = draw_sample(family.regression, plan.chosen_on, seed, f"{stream}/choice", family.rare)
     level, spent = family.regression.d / 2, 0
-    candidates = [Candidate(start, Descent(start.weights, math.inf, math.inf, 0, 0), math.inf) for start in starts]
+    candidates = [Candidate(start, Descent(start.weights, math.inf, math.inf, 0), math.inf) for start in starts]
     for number, stage in enumerate(plan.stages):
         sample = draw_sample(family.regression, stage.contexts, seed, f"{stream}/train/{number}", family.rare)
         objective = Objective(family, sample, stage.cap * level, used)
-        candidates = [_improved(candidate, objective, stage.iterations) for candidate in candidates]
+        candidates = [
+            candidate._replace(end=descend(objective, candidate.end.weights, stage.iterations))
+            for candidate in candidates
+        ]
         spent += stage.contexts * sum(candidate.end.evaluations for candidate in candidates)
         candidates = _kept(_ranked(candidates, family, choosing, used), stage.kept)
         level = min(level, candidates[0].chosen)
     best, layers = candidates[0], len(starts[0].weights)
+    held_out = _held_out(family.regression, plan.reported_on, seed, f"{stream}/report")
     return Trained(
         family=type(family).__name__.upper(),
         noise=family.regression.noise,  # type: ignore[arg-type]
@@ -167,17 +140,13 @@ def fit(
         n=family.regression.n,
         layers=layers,
         weights=tuple(map(float, best.end.weights.reshape(-1))),
-        loss=_reported(family, best, plan.reported_on, seed, f"{stream}/report"),
+        loss=held_out.loss(partial(estimate, family.model(best.end.weights))),
         training=math.exp(best.end.value),
         slope=best.end.slope,
         origin=best.start.origin,
         gradients=spent * layers / 1e6,
         arithmetic=used,
     )
-
-
-def _improved(candidate: Candidate, objective: Objective, iterations: int) -> Candidate:
-    return candidate._replace(end=descend(objective, candidate.end.weights, iterations))
 
 
 def _ranked(
@@ -187,27 +156,20 @@ def _ranked(
     cap = family.regression.d / 2
     for _ in range(2):
         objective = Objective(family, choosing, cap, used)
-        losses = [objective.average(candidate.end.weights) for candidate in candidates]
-        cap = CHOICE * min(losses)
+        losses = [float(objective.capped(candidate.end.weights)[0] @ choosing.share) for candidate in candidates]
+        cap = 30.0 * min(losses)  # later stages repair rare large losses
     ranked = [candidate._replace(chosen=loss) for candidate, loss in zip(candidates, losses, strict=True)]
     return sorted(ranked, key=lambda candidate: candidate.chosen)
 
 
 def _kept(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
-    """The best grown and the best random candidates; after the last stage (count 0) the best of all.
-
-    A grown start has the lower loss at first, even if a random start leads to a deeper minimum.
-    """
+    """The best grown and the best random candidates; after the last stage (count 0) the best of all."""
     if count == 0:
         return list(ranked[:1])
+    # a grown start has the lower loss at first, even if a random start leads to a deeper minimum
     alone = [candidate for candidate in ranked if candidate.start.alone]
     grown = [candidate for candidate in ranked if not candidate.start.alone]
     return sorted(alone[:count] + grown[:count], key=lambda candidate: candidate.chosen)
-
-
-def _reported(family: Omega | Full, best: Candidate, count: int, seed: int, stream: str) -> SampledMean:
-    held_out = _held_out(family.regression, count, seed, stream)
-    return held_out.loss(lambda contexts: estimate(family.model(best.end.weights), contexts))
 
 
 @lru_cache(maxsize=1)

@@ -1,13 +1,9 @@
 """Independent replications of Table 1: the number that the table would print of a model, any number of times.
 
-An entry of the table is a mean over 100,000 sequences. A model is a polynomial of degree 3^L in the data, so the law of
-such a mean has a heavy tail: most tables are near its median, and occasionally one context makes the mean a hundred
-times as large. The expectation then describes an entry poorly; the median over tables and the share of tables that
-explode describe it well.
-
-All models, GD++ and the ridge regression baselines are measured on the same contexts, so that ratios can be formed
-table by table. This takes an hour, so the means are shipped as data, one file for each law of the noise. The first
-part of each table is stored separately, and every use of the file measures one of these parts again.
+An entry of the table is a mean over 100,000 sequences, and its law has a heavy tail: most tables are near its median,
+and occasionally one context makes the mean a hundred times as large. So the median over tables and the share of tables
+that explode describe it. All estimators are measured on the same contexts. This takes an hour, so the means are
+shipped, and every use of the file measures the first part of one table again.
 
     python -m lipverify.linear_transformer.training.tables --tables 20 [LAW ...]
 """
@@ -16,14 +12,13 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
@@ -32,10 +27,10 @@ from lipverify.foundation.noted import makes
 from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model
+from lipverify.linear_transformer.gdplusplus.loss import follow
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.published import MODELS, NOISES, printed, regression_named
+from lipverify.linear_transformer.published import BASELINES, MODELS, NOISES, printed, regression_named
 from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
     Estimator,
@@ -50,18 +45,10 @@ from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, Spect
 from lipverify.linear_transformer.regression.ridge import AdaRR, TunedRR, best_constant, tuned_ridge
 from lipverify.linear_transformer.training.witness import depths_of, models_folder, seeds_of, witness
 
-BASELINES = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
-"""The estimators that models are compared with: ridge regression baselines, and the floor of not knowing sigma."""
 PARTS = 10
 """Parts of a table, each with its own address of contexts: 10,000 contexts fit into memory."""
-TUNED_ON = 32_768
-"""Contexts to which cap and factor of TunedRR are fitted: their loss is then about 1e-4 above the least, relatively."""
-CHECKED = 3
-"""One of this number of estimators is measured again; the seed of a run determines which one, and in which table."""
 BEYOND = 1e300
 """Replaces a mean that overflows."""
-DIGITS = 9
-"""Digits of a stored mean, whose own noise is in the third."""
 FORMAT = 1
 """Version of the file's format; any other version is refused."""
 COMMAND = "python -m lipverify.linear_transformer.training.tables"
@@ -77,8 +64,8 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     printed_errors
         Standard error of the printed number of an entry, such as "FULL-5" or "AdaRR".
     number, stored, anew
-        The index of a table, and the means over its first part of one in `CHECKED` estimators, as stored and as
-        measured now.
+        The index of a table, and the means over its first part of one in three estimators, as stored and as measured
+        now.
     protocol
         For the first training of each model with one or two layers, over that part: the mean loss and its standard
         error, and both for the paper's sampling, with one query a sequence and the true weights.
@@ -97,24 +84,17 @@ class Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     Attributes
     ----------
-    format, command
-        `FORMAT`; the command that makes the file.
-    noise, seed
-        The name of the law; the seed of all contexts.
-    contexts
-        Number of contexts of a table.
-    seconds, machine
-        Processor time, and the machine.
+    format, command, seconds, machine, digest
+        `FORMAT`; the command that makes the file, its processor time and machine; the digest of all other fields.
+    noise, seed, contexts
+        The name of the law; the seed of all contexts; the number of contexts of a table.
     models
         Digest of each trained model that was measured.
     tuned
         Cap and factor of TunedRR, fitted to separate contexts.
-    means
-        By estimator ("FULL-5-0" is FULL with 5 layers and seed 0, "GD++-2", "TunedRR"): the mean of each table.
-    heads
-        The means over the first part of each table alone.
-    digest
-        Digest of all other fields.
+    means, heads
+        By estimator ("FULL-5-0" is FULL with 5 layers and seed 0, "GD++-2", "TunedRR"): the mean of each table, and of
+        its first part alone.
     """
 
     format: int
@@ -147,15 +127,10 @@ class Filter(SpectralEstimator):
         return np.asarray(follow(basis.values, self.layers).p * basis.moment)
 
 
-@cache
 def estimators(noise: str, tuned: tuple[float, float]) -> Mapping[str, Estimator]:
-    """All shipped models of a law and the baselines, by name; TunedRR with its cap and factor.
-
-    >>> [name for name in estimators("uniform-7@5x20", (1.0, 1.0)) if "-" not in name]
-    ['ConstRR', 'AdaRR', 'TunedRR', 'Bayes']
-    """
+    """All shipped models of a law and the baselines, by name; TunedRR with its cap and factor."""
     here = regression_named(noise)
-    ridges = dict(zip(BASELINES, (best_constant(here), AdaRR(), TunedRR(*tuned), Bayes(here.noise)), strict=True))
+    ridges = {"ConstRR": best_constant(here), "AdaRR": AdaRR(), "TunedRR": TunedRR(*tuned), "Bayes": Bayes(here.noise)}
     depths = range(1, known_depth(noise, float(SEQUENCES)) + 1)
     filters = {f"GD++-{k}": Filter(known_model(noise, k, float(SEQUENCES))) for k in depths}
     models = {
@@ -165,10 +140,9 @@ def estimators(noise: str, tuned: tuple[float, float]) -> Mapping[str, Estimator
     return {**ridges, **filters, **models}
 
 
-def part(noise: str, number: int, piece: int, seed: int, contexts: int = SEQUENCES) -> Evaluation:
-    """The contexts of one part of one table."""
+def part(noise: str, number: int, piece: int, seed: int) -> Evaluation:
     stream = f"tables/{noise}/{number}/{piece}"
-    return evaluation(draw_contexts(regression_named(noise), contexts // PARTS, seed, stream))
+    return evaluation(draw_contexts(regression_named(noise), SEQUENCES // PARTS, seed, stream))
 
 
 @makes("sampled", "montecarlo")
@@ -188,7 +162,28 @@ def table(noise: str, number: int, seed: int, measured: Mapping[str, Estimator])
 
 def fresh_tables(noise: str, count: int, seed: int) -> Tables:
     """Tables of which every part is measured now and none is read from a file."""
-    return next(_grown(_empty(noise, seed), count, at_once=count))
+    clock = time.process_time()
+    # on so many contexts the loss of the fitted constants is about 1e-4 above the least, relatively
+    fitted = tuned_ridge(evaluation(draw_contexts(regression_named(noise), 32_768, 0, f"tables/{noise}/tuning")))
+    every = estimators(noise, (fitted.cap, fitted.factor))
+    made = [table(noise, number, seed, every) for number in range(count)]
+    means, heads = (
+        {name: tuple(float(f"{part[name]:.9g}") for part in parts) for name in every}
+        for parts in zip(*made, strict=True)
+    )
+    models = {name: _digest(noise, name) for name in every if name.count("-") == 2}
+    found = Tables(
+        format=FORMAT, command=f"{COMMAND} {noise}", noise=noise, seed=seed, contexts=SEQUENCES,
+        seconds=round(time.process_time() - clock, 1), machine=machine_here(), models=models,
+        tuned=(fitted.cap, fitted.factor), means=means, heads=heads,
+    )  # fmt: skip
+    return sealed(found)
+
+
+def _digest(noise: str, name: str) -> str:
+    """The digest of a trained model, such as FULL-5-0."""
+    family, layers, training = name.split("-")
+    return witness(noise, family, int(layers), int(training)).digest
 
 
 def column(noise: str, tables: int, seed: int) -> Column:
@@ -223,12 +218,12 @@ def column(noise: str, tables: int, seed: int) -> Column:
     stored = fresh_tables(noise, tables, seed) if tables else stored_tables(noise)
     number = seed % stored.count
     held_out, every = part(noise, number, 0, stored.seed), estimators(noise, stored.tuned)
-    again = list(every)[number % CHECKED :: CHECKED]
+    again = list(every)[number % 3 :: 3]
     shallow = [name for name in every if name.endswith(("-1-0", "-2-0")) or name in ("GD++-1", "GD++-2")]
     query = protocol_queries(held_out, seed, f"tables/{noise}/queries")
     entries = {name: number_of for name in every if (number_of := _printed(noise, name)) > 0}
     weights = {name: held_out.weights(every[name]) for name in {*again, *shallow, *entries, "TunedRR"}}
-    given: dict[str, Estimator] = {name: lambda _, w=w: w for name, w in weights.items()}
+    given = {name: _giving(w) for name, w in weights.items()}
     return Column(
         means=stored.means,
         printed_errors={
@@ -239,13 +234,15 @@ def column(noise: str, tables: int, seed: int) -> Column:
         stored={name: stored.heads[name][number] for name in again},
         anew=part_means(held_out, {name: given[name] for name in again}),
         protocol={
-            name: (
-                _mean(held_out.losses(given[name])),
-                _mean(protocol_losses(held_out, given[name], query)),
-            )
+            name: (_mean(held_out.losses(given[name])), _mean(protocol_losses(held_out, given[name], query)))
             for name in shallow
         },
-    )  # fmt: skip
+    )
+
+
+def _giving(w: Floats) -> Estimator:
+    """The estimator with these weights, whatever the contexts are."""
+    return lambda _: w
 
 
 def _mean(values: Floats) -> tuple[float, float]:
@@ -255,24 +252,21 @@ def _mean(values: Floats) -> tuple[float, float]:
 
 def _printed(noise: str, name: str) -> float:
     """The printed number of an estimator; 0 if there is none."""
-    model, _, layers = name.partition("-") if name in BASELINES else name.removesuffix("-0").rpartition("-")
-    if model in MODELS or name in BASELINES[:-1]:
-        return printed(noise, model, int(layers or 0)).value
-    return 0.0
+    if name in BASELINES:
+        return printed(noise, name).value
+    model, _, layers = name.removesuffix("-0").rpartition("-")
+    return printed(noise, model, int(layers)).value if model in MODELS else 0.0
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -> float:
-    """The least error of a printed number among the w of estimators like the printed one.
-
-    The mean of some models is dominated by rare contexts; their error would be far too large for the printed number.
-    """
-    alike = [lambda _, w=w: w for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
+    """The least error of a printed number among the w of estimators like the printed one."""
+    # the mean of some models is dominated by rare contexts: their error would be far too large for the printed number
+    alike = [_giving(w) for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
     return min((held_out.printed_error(estimator, entry).value for estimator in alike), default=0.0)
 
 
 def tables_path(noise: str) -> Path:
-    """The shipped file of a law."""
     return models_folder() / noise / "tables.json.xz"
 
 
@@ -302,49 +296,9 @@ def stored_tables(noise: str) -> Tables:
     """
     tables = read_record(tables_path(noise), Tables, FORMAT, f"tables {noise}", f"`{COMMAND} {noise}` makes them again")
     for name, digest in tables.models.items():
-        family, layers, training = name.split("-")
-        if witness(noise, family, int(layers), int(training)).digest != digest:
+        if _digest(noise, name) != digest:
             raise InvalidInput(f"tables {noise}: {name} has changed since; `{COMMAND} {noise}` measures it again.")
     return tables
-
-
-def _empty(noise: str, seed: int) -> Tables:
-    fitted = tuned_ridge(evaluation(draw_contexts(regression_named(noise), TUNED_ON, 0, f"tables/{noise}/tuning")))
-    return Tables(
-        format=FORMAT, command=f"{COMMAND} {noise}", noise=noise, seed=seed, contexts=SEQUENCES, seconds=0.0,
-        machine=machine_here(), models={}, tuned=(fitted.cap, fitted.factor), means={}, heads={},
-    )  # fmt: skip
-
-
-def _grown(tables: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
-    """The tables extended by more tables or estimators, yielded after each batch."""
-    every = estimators(tables.noise, tables.tuned)
-    digests = {
-        name: witness(tables.noise, family, int(layers), int(training)).digest
-        for name in every if name.count("-") == 2 for family, layers, training in [name.split("-")]
-    }  # fmt: skip
-    same = {name for name in every if tables.models.get(name) == digests.get(name)}
-    means = {name: list(tables.means.get(name, ())) if name in same else [] for name in every}
-    heads = {name: list(tables.heads.get(name, ())) if name in same else [] for name in every}
-    for number in range(count):
-        clock = time.process_time()
-        missing = {name: estimator for name, estimator in every.items() if len(means[name]) == number}
-        if missing:
-            whole, head = table(tables.noise, number, tables.seed, missing)
-            for name in missing:
-                means[name].append(_rounded(whole[name]))
-                heads[name].append(_rounded(head[name]))
-        tables = replace(tables, seconds=round(tables.seconds + time.process_time() - clock, 1))
-        if missing and (number + 1) % at_once == 0:
-            kept = replace(
-                tables, models=digests, means={name: tuple(values) for name, values in means.items()},
-                heads={name: tuple(values) for name, values in heads.items()},
-            )  # fmt: skip
-            yield sealed(kept)
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
 
 
 def main() -> None:
@@ -354,14 +308,10 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    for count in range(1, asked.tables + 1):
-        for noise in asked.law:
-            path = tables_path(noise)
-            begin = stored_tables(noise) if path.exists() else _empty(noise, asked.seed)
-            for record in _grown(begin, count):
-                write_record(record, path)
-                print(noise, record.count, record.seconds, flush=True)
-            stored_tables.cache_clear()
+    for noise in asked.law:
+        made = fresh_tables(noise, asked.tables, asked.seed)
+        write_record(made, tables_path(noise))
+        print(noise, made.count, made.seconds, flush=True)
 
 
 if __name__ == "__main__":

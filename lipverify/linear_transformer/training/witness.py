@@ -1,15 +1,12 @@
 """Witnesses: trained models as data, one file for each law of the noise, so that claims need no training.
 
-A line of `NOISE/models.json.xz`, named FAMILY-LAYERS-SEED, contains the weights, the way they were found and its cost.
-A digest of all of this reveals a model that was edited, truncated or renamed, which is refused. The line also has the
-digests of the models that it was grown from, so that a lineage is consistent or trained again.
-
-The weights are evidence because the claims evaluate them on new contexts; nothing else in the file is trusted.
+A line of `NOISE/models.json.xz`, named FAMILY-LAYERS-SEED, has the weights, the way they were found, its cost and the
+digests of the models that it was grown from. A digest of all of this reveals a model that was edited, truncated or
+renamed, which is refused. The weights are evidence because the claims evaluate them on new contexts.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -28,7 +25,7 @@ FORMAT = 1
 """Version of the file's format; any other version is refused."""
 DECIMALS = 10
 """Decimals of a weight that comes with lipverify, in the units of its family, in which weights are of order 1."""
-REMAKE = "`lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds {}` makes it again"
+COMMAND = "lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds {}"
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,23 +33,17 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     Attributes
     ----------
-    format
-        `FORMAT`.
-    command
-        The command that trains the model and its ancestors.
+    format, command, digest
+        `FORMAT`; the command that trains the model and its ancestors; the digest of all other fields.
     noise, family, layers, seed
         The coordinates of the model; the law by its name, with the size if it differs from the table's:
         "uniform-3@5x10".
-    plan
-        The settings.
-    grown_from
-        Digests of the models that it was grown from, in the order of `lineage.parents`.
+    plan, grown_from
+        The settings, and the digests of the models that it was grown from, in the order of `lineage.parents`.
     seconds, machine
         Processor time, and the machine: bits depend on the processor, the library and the compiler.
     trained
         The model itself, with the loss that its maker reported.
-    digest
-        Digest of all other fields.
     """
 
     format: int
@@ -75,59 +66,35 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def name_of(noise: str, family: str, layers: int, seed: int) -> str:
-    """The name of a model: its law, and its key in the file of that law.
-
-    >>> name_of("uniform-3", "DIAG", 2, 0)
-    'uniform-3/DIAG-2-0'
-    """
+    """The name of a model, its law and its key in the file of that law: uniform-3/DIAG-2-0."""
     return f"{noise}/{family}-{layers}-{seed}"
 
 
 def models_path(folder: Path, noise: str) -> Path:
-    """The file of the models for a law, in a folder of models."""
     return folder / noise / "models.json.xz"
 
 
 def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, ...], seconds: float) -> Witness:
-    """A witness of a model that was trained in this process."""
     noise, layers = column_of(trained.regression), trained.layers
-    command = f"lipverify train lt.table-1 --noise {noise} --family {trained.family} --layers {layers} --seeds {seed}"
     made = Witness(
-        format=FORMAT,
-        command=command,
-        noise=noise,
-        family=trained.family,
-        layers=layers,
-        seed=seed,
-        plan=plan,
-        grown_from=grown_from,
-        seconds=round(seconds, 2),
-        machine=machine_here(),
+        format=FORMAT, command=COMMAND.format(noise, trained.family, layers, seed), noise=noise, family=trained.family,
+        layers=layers, seed=seed, plan=plan, grown_from=grown_from, seconds=round(seconds, 2), machine=machine_here(),
         trained=trained,
-    )
+    )  # fmt: skip
     return sealed(made)
 
 
 def rounded(trained: Trained) -> Trained:
-    """The model as it comes with lipverify, with weights of `DECIMALS` decimals.
-
-    Without noise weights stay exact: the losses are squares of 1e-6 and less, which another weight would change.
-    """
+    """The model as it comes with lipverify, with weights of `DECIMALS` decimals."""
     if trained.regression.noise.second_moment == 0:
-        return trained
+        return trained  # the losses are squares of 1e-6 and less, which another weight would change
     return replace(trained, weights=tuple(round(weight, DECIMALS) for weight in trained.weights))
 
 
 def read_witness(name: str, folder: Path) -> Witness:
-    """The witness of this name in a folder of models.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such witness, or it has another format, was edited, or does not match its name.
-    """
+    """The witness of this name in a folder of models; refused if there is none or the file was edited."""
     noise, _, model = name.partition("/")
-    subject, way_out = f"witness {name}", REMAKE.format(noise, *model.rsplit("-", 2))
+    subject, way_out = f"witness {name}", f"`{COMMAND.format(noise, *model.rsplit('-', 2))}` makes it again"
     witness = read_record(models_path(folder, noise), Witness, FORMAT, subject, way_out, model)
     if witness.name != name or not _consistent(witness):
         raise InvalidInput(f"{subject} holds {witness.name!r}: a line is named after its model; {way_out}.")
@@ -145,21 +112,14 @@ def names_of(noise: str, folder: Path | None = None) -> tuple[str, ...]:
 
 
 def models_folder() -> Path:
-    """The folder of the shipped witnesses."""
     return shipped() / "linear_transformers" / "models"
 
 
-@cache
 def witness(noise: str, family: str, layers: int, seed: int = 0) -> Witness:
-    """A shipped witness.
-
-    >>> witness("uniform-3", "DIAG", 2).trained.layers
-    2
-    """
+    """A shipped witness."""
     return read_witness(name_of(noise, family, layers, seed), models_folder())
 
 
-@cache
 def seeds_of(noise: str, family: str, layers: int) -> tuple[int, ...]:
     """The seeds for which such a model is shipped, ascending; empty if there are none."""
     first = f"{noise}/{family}-{layers}-"

@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import cache
 
 import sympy
-from sympy import exp, oo, pi
+from sympy import pi
 
 from lipverify.errors import OutOfReach
 from lipverify.loss.asymptotic.fields import Increments
@@ -38,11 +38,7 @@ from lipverify.loss.asymptotic.tasks import Task, applied
 
 @cache
 def noise_term() -> Term:
-    r"""Leading noise, sigma^2 E g^2 / (n (E g)^2).
-
-    >>> noise_term().next
-    3*Abs((d - 3)*(d - 1))/(16*w)
-    """
+    r"""Leading noise, sigma^2 E g^2 / (n (E g)^2)."""
     (single, single_next, _), (double, double_next, _) = moment_terms(1), moment_terms(2)
     relative = sympy.gammasimp(sympy.powsimp(double_next / double)) - 2 * sympy.gammasimp(single_next / single)
     leading = sigma**2 / n * sympy.gammasimp(sympy.powsimp(double / single**2))
@@ -60,17 +56,8 @@ def spread_term(task: Task) -> Expr:
     """E g^2 (f(x_i) - f(x))^2 / (n (E g)^2)."""
     # the mean of the square over a circle is a_1 (Delta f^2 - 2 f Delta f) s / Delta, and that bracket is 2 |grad f|^2
     on_circle = 2 * sympy.cancel(circle_mean()[1] / Delta)
-    return on_circle * task.gradient() * _square_weights() / n
-
-
-@cache
-def _square_weights() -> Expr:
-    """E g^2 s / (E g)^2."""
-    return sympy.gammasimp(sympy.powsimp(moment_terms(2, 1)[0] / moment_terms(1)[0] ** 2))
-
-
-SMOOTH = sympy.Rational(3, 2)
-"""|x|^s has a second derivative of finite mean square for larger s."""
+    square_weights = sympy.gammasimp(sympy.powsimp(moment_terms(2, 1)[0] / moment_terms(1)[0] ** 2))
+    return on_circle * task.gradient() * square_weights / n
 
 
 def leading_bias(task: Task | Increments) -> Expr:
@@ -93,37 +80,25 @@ def next_bias(task: Task | Increments) -> Expr:
             "a link with kinks whose slope is continuous but not its curvature: the term after the leading one is "
             "not known; use method='exact'."
         )
-    return _beside_strips(task, kinks) if kinks else _next_smooth(task)
+    if kinks:
+        return _beside_strips(task, kinks)
+    # E (D_1 f / w + D_2 f / w^2 + ...)^2: twice the product of the norms of both parts
+    first, second = (task.square(operator) for operator in map(window_operator, (1, 2)))
+    return 2 * sympy.sqrt(second / first) / w
 
 
 def roughest(task: Task) -> tuple[Expr, list[Kink]]:
     """The smallest power |x|^s of any kink, 0 at a jump, and its kinks; none if all powers exceed 3/2.
 
     Above 3/2 the strips around kinks contribute w^{-s-1/2}, less than the w^{-2} of the smooth part.
-
-    Raises
-    ------
-    OutOfReach
-        If the smallest power is 3/2, for which the bias is of order w^{-2} log w.
     """
     powers = [kink.root[0] for kink in task.kinks]
-    least = min(powers, default=sympy.Integer(2))
-    if least == SMOOTH:
+    least, smooth = min(powers, default=sympy.Integer(2)), sympy.Rational(3, 2)
+    if least == smooth:
         raise OutOfReach("the link has a root |x|^(3/2): its bias is no power of w but log(w)/w^2; use method='exact'.")
-    if least > SMOOTH:
+    if least > smooth:
         return least, []
     return least, [kink for kink, power in zip(task.kinks, powers, strict=True) if power == least]
-
-
-def _next_smooth(task: Task) -> Expr:
-    """E (D_1 f / w + D_2 f / w^2 + ...)^2: twice the product of the norms of both parts."""
-    first, second = (task.square(operator) for operator in map(window_operator, (1, 2)))
-    return 2 * sympy.sqrt(second / first) / w
-
-
-def _widths(kinks: list[Kink]) -> dict[Kink, Expr]:
-    """The width sqrt((1 - kappa^2) / w) of the strips around kinks."""
-    return {kink: sympy.sqrt((1 - kink.at**2) / w) for kink in kinks}
 
 
 def _strips(task: Task, power: Expr, kinks: list[Kink]) -> Expr:
@@ -154,33 +129,13 @@ def _profile(s: Expr, e: Expr, o: Expr) -> Expr:
 
 def _beside_strips(task: Task, kinks: list[Kink]) -> Expr:
     """The contribution of the rest of the sphere, and of its overlap with the strips."""
-    width, leading = _widths(kinks), _strips(task, sympy.Integer(1), kinks)
-    drift = window_operator(1)
+    leading, drift = _strips(task, sympy.Integer(1), kinks), window_operator(1)
     overlap = sum(
-        abs(kink.jump(1) * applied(drift, side).subs(c, kink.at)) * width[kink] ** 2 * density(kink.at)
+        abs(kink.jump(1) * applied(drift, side).subs(c, kink.at)) * (1 - kink.at**2) / w * density(kink.at)
         for kink in kinks
         for side in (kink.left, kink.right)
     )
-    rest = task.square(drift) / w**2 + task.variance * overlap * profile_integral(1) / w
+    profile = sympy.Rational(1, 2)  # the integral of S over xi, E max(Y, 0)^2
+    rest = task.square(drift) / w**2 + task.variance * overlap * profile / w
     constant = (rest * w**2).subs(w, 1) / leading.subs(w, 1)
     return constant / sympy.sqrt(w)
-
-
-@cache
-def profile_integral(power: int) -> Expr:
-    r"""The integral over xi of S(xi)^k, k = 1 or 2.
-
-    For xi < 0, S = E max(Y + xi, 0), and S is even. So S^k is a mean over k independent Y. The integral over xi comes
-    first, and the integral over the angle between two Y last.
-
-    >>> profile_integral(1)
-    1/2
-    """
-    x, y, z, r, angle = sympy.symbols("x y z r angle", positive=True)
-    if power == 1:
-        inner = sympy.integrate(y - x, (x, 0, y))
-        return 2 * sympy.integrate(inner * exp(-(y**2) / 2) / sympy.sqrt(2 * pi), (y, 0, oo))
-    inner = sympy.integrate(sympy.expand((y - x) * (z - x)), (x, 0, y))  # where y < z, half of all pairs
-    polar = sympy.expand(inner.subs({y: r * sympy.sin(angle), z: r * sympy.cos(angle)}) * r)
-    radial = sympy.integrate(polar * exp(-(r**2) / 2) / (2 * pi), (r, 0, oo))
-    return sympy.simplify(4 * sympy.integrate(radial, (angle, 0, pi / 4)))

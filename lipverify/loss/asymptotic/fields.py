@@ -24,11 +24,8 @@ from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Zonal
 
 r = sympy.Symbol("r", positive=True)
-"""The distance of two points."""
 NEAR = sympy.Rational(99, 100)
 """A covariance with a switch, such as np.clip, is read on its branch from this t to 1; a variogram as near to 0."""
-MOST = 6
-"""Number of terms of V that are expanded."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +35,7 @@ class Increments:
     powers: tuple[tuple[Expr, Expr], ...]
 
     def bias(self) -> Expr:
-        """The leading bias.
-
-        Raises
-        ------
-        OutOfReach
-            If no power of V up to r^4 gives one.
-        """
+        """The leading bias."""
         m = d - 1
         singular = [(A, p / 2) for A, p in self.powers if p < 4 and p != 2]
         if singular:
@@ -59,19 +50,10 @@ class Increments:
 
 
 def increments_of(V: Expr) -> Increments:
-    """The powers of an expression in r.
-
-    Raises
-    ------
-    OutOfReach
-        If it does not begin with powers.
-
-    >>> increments_of(2 - 2 * sympy.exp(-r)).powers[:2]
-    ((2, 1), (-1, 2))
-    """
+    """The powers of an expression in r."""
     powers: list[tuple[Expr, Expr]] = []
     rest = sympy.expand(V)
-    while rest != 0 and len(powers) < MOST and not (powers and powers[-1][1] >= 4):
+    while rest != 0 and len(powers) < 6 and not (powers and powers[-1][1] >= 4):
         try:
             A, p = rest.leadterm(r)
         except (ValueError, NotImplementedError, TypeError):
@@ -84,7 +66,6 @@ def increments_of(V: Expr) -> Increments:
 
 
 def matern(law: Matern) -> Increments:
-    """From the closed form."""
     nu, variance, length = (meant(parameter) for parameter in (law.nu, law.variance, law.length))
     z = sympy.sqrt(2 * nu) * r / length
     polynomial = {1: sympy.Integer(1), 3: 1 + z, 5: 1 + z + z**2 / 3}[int(2 * nu)]
@@ -92,7 +73,6 @@ def matern(law: Matern) -> Increments:
 
 
 def rbf(law: RBF) -> Increments:
-    """From the closed form."""
     variance, length = meant(law.variance), meant(law.length)
     return increments_of(2 * variance * (1 - sympy.exp(-(r**2) / (2 * length**2))))
 

@@ -1,4 +1,4 @@
-r"""Link functions as SymPy expressions: smooth pieces that meet at kinks.
+"""Link functions as SymPy expressions: smooth pieces that meet at kinks.
 
 The links of the named laws are written down here. The link of a `Ridge` law is a function from arrays to arrays, which
 `lipverify.problem.formula` reads.
@@ -25,9 +25,6 @@ from lipverify.problem.formula import MISREAD, OFFSET, SAMPLES, formula_of
 
 DERIVATIVES = 4
 """Number of derivatives that must exist up to the ends of a piece: two for the leading term, two more for the next."""
-LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * EPS
-"""A decimal with more digits than the first number is tested for a square of the form q pi^k, with q a fraction of
-numbers below the second, to the third. A double is that close to one by chance once in 10^10."""
 NUMERIC = ["scipy", "numpy"]
 """Modules for the array functions of formulas: NumPy alone has no erf."""
 
@@ -57,8 +54,8 @@ class Kink:
     def root(self) -> tuple[Expr, Expr, Expr]:
         """(s, e, o): near c = at the link is e |x|^s + o sign(x) |x|^s, x = c - at, plus smoother terms.
 
-        s = 0 at a jump, 1 at a jump of the slope, between and above at roots such as |x|^{1/2} and |x|^{6/5}; the
-        linear term a x of a smooth link does not count. 2 stands for any smoother behaviour.
+        s = 0 at a jump, 1 at a jump of the slope, between and above at roots such as |x|^{1/2} and |x|^{6/5}, 2 at
+        anything smoother.
         """
         sides = [_power_at(side, self.at, sign) for side, sign in ((self.right, 1), (self.left, -1))]
         change = sympy.simplify(sides[0][0] - sides[1][0])
@@ -67,20 +64,14 @@ class Kink:
         s = min(power for _, _, power in sides)
         right, left = (factor if power == s else sympy.Integer(0) for _, factor, power in sides)
         e, o = (sympy.simplify((right + sign * left) / 2) for sign in (1, -1))
-        if s == 1 and e == 0:
+        if s == 1 and e == 0:  # the linear term of a smooth link does not count
             straight = o * (c - self.at)
             return Kink(self.at, self.left - straight, self.right - straight).root
         return min(s, sympy.Integer(2)), e, sympy.Integer(0) if s == 1 else o
 
 
 def _power_at(h: Expr, point: Expr, sign: int) -> tuple[Expr, Expr, Expr]:
-    """(h_0, A, s) with h = h_0 + A x^s + ... at a distance x on one side of `at`.
-
-    Raises
-    ------
-    OutOfReach
-        If h is not finite there, or the next term is not a power.
-    """
+    """(h_0, A, s) with h = h_0 + A x^s + ... at a distance x on one side of `at`."""
     if _rough(h, point) is None:
         taylor = [sympy.simplify(sympy.diff(h, c, k).subs(c, point)) for k in range(DERIVATIVES + 1)]
         first = next((k for k in range(1, DERIVATIVES + 1) if taylor[k] != 0), DERIVATIVES)
@@ -110,16 +101,7 @@ class Link:
 
 
 def link(h: Expr, kinks: Sequence[Expr] = ()) -> Link:
-    """The link with the expression h(c), which may contain |.|, max and min that switch at the kinks.
-
-    Raises
-    ------
-    OutOfReach
-        If h is not smooth between its kinks.
-
-    >>> [piece.h for piece in link(abs(c), kinks=[sympy.Integer(0)]).pieces]
-    [-c, c]
-    """
+    """The link with the expression h(c), which may contain |.|, max and min that switch at the kinks."""
     ends = [sympy.Integer(-1), *sorted(kinks), sympy.Integer(1)]
     pieces: list[Piece] = []
     for low, high in pairwise(ends):
@@ -155,16 +137,7 @@ def _rough(h: Expr, point: Expr) -> int | None:
 
 
 def unswitched(h: Expr, low: Expr, high: Expr, of: Expr = c) -> Expr:
-    """H with every switch (|.|, max, np.where, ...) replaced by its branch between low and high.
-
-    Raises
-    ------
-    OutOfReach
-        If a switch has more than one branch there.
-
-    >>> unswitched(sympy.Max(-1, sympy.Min(1, 2 * c)), sympy.Integer(0), sympy.Rational(1, 2))
-    2*c
-    """
+    """H with every switch (|.|, max, np.where, ...) replaced by its branch between low and high."""
     points = np.linspace(float(low), float(high), SAMPLES)[1:-1]
 
     def sign(argument: Expr) -> int:
@@ -209,16 +182,7 @@ def _number(value: Expr) -> Expr:
 
 
 def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c) -> Expr:
-    """The expression h(c) that a function of arrays computes, in the symbol `of`.
-
-    Raises
-    ------
-    OutOfReach
-        If it does more than arithmetic, `abs` and elementary functions.
-
-    >>> read(lambda z: 1 / (2 + np.cos(3 * z)))
-    1/(cos(3*c) + 2)
-    """
+    """The expression h(c) that a function of arrays computes, in the symbol `of`."""
     try:
         h = _number(formula_of(function).evaluate(of, _in_sympy))
         # avoid round numbers, where kinks are; the value at a jump does not matter
@@ -237,7 +201,6 @@ def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c)
 
 
 def _name_of(symbol: Expr) -> str:
-    """The name of the function that has the symbol as its argument."""
     return "the link" if symbol == c else "the kernel or variogram"
 
 
@@ -248,12 +211,13 @@ def meant(number: float) -> Expr:
     (1/10, 2*pi, sqrt(2)/2, -sqrt(2)/(2*sqrt(pi)))
     """
     fraction = sympy.Rational(repr(float(number)))
-    if fraction.q < LONG:
+    if fraction.q < 10**12:
         return fraction
+    # is the square q pi^k, q a fraction of numbers below 100? By chance a double is that close once in 10^10
     for power in (0, 2, 1, -1, -2):
         square = float(number) ** 2 / math.pi**power
-        simple = Fraction(square).limit_denominator(SIMPLE)
-        if simple.numerator < SIMPLE and abs(square - simple) <= FEW_ROUNDINGS * square:
+        simple = Fraction(square).limit_denominator(100)
+        if simple.numerator < 100 and abs(square - simple) <= 8 * EPS * square:
             return sympy.sign(fraction) * sympy.sqrt(sympy.Rational(simple) * sympy.pi**power)
     return fraction
 

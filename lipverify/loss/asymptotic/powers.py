@@ -78,14 +78,7 @@ def _antipode(x: Floats) -> Floats:
 class Bias:
     """The row of a law in the table of `closed_numbers`, with L put in.
 
-    Attributes
-    ----------
-    log_constant, power
-        log B + power log w, in units of y squared: B = e^{log_constant} w^{power}.
-    next, next_power
-        next w^{next_power} is the next term / B.
-    spread
-        spread g w^{a - 1} / n is the spread, in units of y squared.
+    B = e^{log_constant} w^{power}, the next term is B next w^{next_power}, and the spread is spread g w^{a - 1} / n.
     """
 
     log_constant: float
@@ -97,12 +90,10 @@ class Bias:
 
 @by_law
 def _bias(law: Law, d: int) -> Bias | None:
-    """The row of a law, registered by its class; None if it is not in the table."""
     return None
 
 
 def _square(law: Scaled) -> float:
-    """L^2, or a refusal where it is no double."""
     return zero_or_more("L", law.L, "the Lipschitz constant") ** 2
 
 
@@ -145,12 +136,8 @@ def closed_numbers(law: Law, d: int) -> Numbers:
         Quadratic          2 (d-1) / ((d+2) w^2)                (d-1) / w              2 (d-1) / (d (d+2))
 
     where q = Gamma((d-1)/2) / Gamma(d/2). No value depends on these: SymPy derives all of them, and a test compares.
-
-    >>> from lipverify.laws import Cosine
-    >>> closed_numbers(Affine(), 5).bias, closed_numbers(Cosine(), 5).bias
-    (Power(log_constant=-1.3217558399823195, power=-2.0, tokens=0.0), None)
     """
-    a, noise = (d - 1) / 2, _log_noise(d)
+    a, noise = (d - 1) / 2, (2 - d) * math.log(2) + math.log(math.pi) / 2 - math.lgamma(d / 2)
     tokens = noise + math.log(3 + math.sqrt(3) * (4 / 3) ** (d / 2))
     bias = None if law.constant else _bias(law, d)
     return Numbers(
@@ -165,7 +152,3 @@ def closed_numbers(law: Law, d: int) -> Numbers:
 
 def _power(constant: float, power: float) -> Power:
     return Power(math.log(constant), power, 0.0) if constant else Power(-math.inf, 0.0, 0.0)
-
-
-def _log_noise(d: int) -> float:
-    return (2 - d) * math.log(2) + math.log(math.pi) / 2 - math.lgamma(d / 2)

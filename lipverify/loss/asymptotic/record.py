@@ -21,7 +21,7 @@ from lipverify.loss.asymptotic.links import meant
 from lipverify.loss.asymptotic.powers import Numbers, Power
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.loss.asymptotic.tasks import lettered, task_of
-from lipverify.problem.law import Law, Sum, by_law
+from lipverify.problem.law import Law, Sum
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -106,12 +106,12 @@ class Leading:
 
     def plot(self, ax: Any = None) -> Any:
         r"""Draw the leading w* against Lambda = n L^2 / sigma^2 at d (d = 2, 3 and 5 if symbolic); return the axes."""
-        ax = axes(ax)
+        ax, ends = axes(ax), (1e2, 1e12)
         for dimension in (2, 3, 5) if self.dimension is None else (self.dimension,):
             constant, power = (
                 float(expression.subs(d, dimension)) for expression in (self.window_constant, self.window_exponent)
             )
-            ax.plot(DRAWN, [constant * end**power for end in DRAWN], label=f"d = {dimension}: power {power:.4g}")
+            ax.plot(ends, [constant * end**power for end in ends], label=f"d = {dimension}: power {power:.4g}")
         ax.set(xscale="log", yscale="log", xlabel=r"$\Lambda$", ylabel="leading $w^*$", title=repr(self.law))
         ax.legend()
         return ax
@@ -126,11 +126,9 @@ class Leading:
         return {name: sympy.latex(getattr(self, name)) for name in (*EXPRESSIONS, *CORRECTIONS)}
 
 
-DRAWN = (1e2, 1e12)
-"""Range of Lambda in the figure of the optimal w."""
 EXPRESSIONS = tuple(name for name, kind in Leading.__annotations__.items() if kind == "Expr")
 CORRECTIONS = ("noise_next", "bias_next", "tokens_next", "spread")
-"""Fields derived on first use, because they take longer than the rest."""
+"""Derived on first use, because they take longer than the rest."""
 
 
 @lru_cache(maxsize=64)
@@ -139,14 +137,10 @@ def _next_bias(law: Law) -> Expr:
     return next_bias(task_of(law))
 
 
-@by_law
 def _require_one(law: Law) -> None:
     """Refuse a sum of laws, whose next terms may be leading terms of parts with other powers."""
-
-
-@_require_one.register(Sum)
-def _refuse(law: Sum) -> None:
-    raise OutOfReach(f"law = {law!r} is a sum: the terms after the leading one are not known; use method='exact'.")
+    if isinstance(law, Sum):
+        raise OutOfReach(f"law = {law!r} is a sum: the terms after the leading one are not known; use method='exact'.")
 
 
 @lru_cache(maxsize=64)
@@ -158,10 +152,6 @@ def _spread(law: Law) -> Expr:
     if any(kink.root[0] < 1 for kink in task.kinks):
         raise OutOfReach(f"law = {law!r} has jumps or roots: its next term in 1/n is not known; use method='exact'.")
     return spread_term(task)
-
-
-LARGEST_D = 1000
-"""Largest numeric d: constants are exact, and their factorials grow with d. A symbolic d has no such limit."""
 
 
 def leading(law: Law, d: int | None = None) -> Leading:
@@ -184,7 +174,7 @@ def leading(law: Law, d: int | None = None) -> Leading:
     Raises
     ------
     InvalidInput
-        If the law is constant (there is no bias to balance) or `d` is not an integer from 2 to `LARGEST_D`.
+        If the law is constant (there is no bias to balance) or `d` is not an integer from 2 to 1000.
     OutOfReach
         If the link cannot be read, or its leading behaviour is not known.
 
@@ -199,7 +189,8 @@ def leading(law: Law, d: int | None = None) -> Leading:
     (3/2, 2/(d + 2))
     """
     if d is not None:
-        d = whole("d", d, 2, "the ambient dimension, unless it is None for a symbol,", LARGEST_D)
+        # constants are exact, and their factorials grow with d
+        d = whole("d", d, 2, "the ambient dimension, unless it is None for a symbol,", 1000)
     instance("law", law, Law, "use for example ReLU(L=1.0)")
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
@@ -207,15 +198,10 @@ def leading(law: Law, d: int | None = None) -> Leading:
     return general if d is None else _at_dimension(general, d)
 
 
-@by_law
 def _bias(law: Law) -> Expr:
-    """The leading bias."""
-    return leading_bias(task_of(law))
-
-
-@_bias.register(Sum)
-def _of_sum(law: Sum) -> Expr:
-    """The sum over the parts with the slowest decay."""
+    """The leading bias; of a sum of laws, that of the parts with the slowest decay."""
+    if not isinstance(law, Sum):
+        return leading_bias(task_of(law))
     parts = [
         meant(weight) * leading_bias(task_of(part)).subs(L, meant(getattr(part, "L", 1.0)))
         for weight, part in law.parts
@@ -228,7 +214,6 @@ def _of_sum(law: Sum) -> Expr:
 
 @lru_cache(maxsize=64)
 def _derived(law: Law) -> Leading:
-    """Derive everything for symbolic d."""
     bias, noise = _bias(law), noise_term().leading
     _, scale = lettered(law)
     balanced = {n: sigma**2 / scale**2}  # Lambda = 1
@@ -251,13 +236,8 @@ def _derived(law: Law) -> Leading:
     )
 
 
-@lru_cache(maxsize=256)
 def exponent(expression: Expr, of: Expr) -> Expr:
-    """The power of a variable in an expression: its logarithmic derivative, free of the variable.
-
-    >>> exponent(3 * sigma * w ** (d / 2), w)
-    d/2
-    """
+    """The power of a variable in an expression: its logarithmic derivative, free of the variable."""
     # numbers have no logarithm that is needed, and SymPy takes minutes for that of sums of roots and Gamma functions
     numbers = {
         part: sympy.Dummy(positive=True)
@@ -272,8 +252,9 @@ def exponent(expression: Expr, of: Expr) -> Expr:
 def _balance(noise_constant: Expr, bias_constant: Expr, growth: Expr, beta: Expr) -> tuple[Expr, ...]:
     """The minimiser w of A w^a + B w^{-b}, the minimum, and the powers of n in both, where A falls like 1/n."""
     known = dict(zip(POWERS, (noise_constant, bias_constant, growth, beta), strict=True))
-    minimum = [_short(value.subs(known)) for value in _minimum()]
-    return *minimum, *(sympy.factor(-exponent(value, POWERS[0]).subs(known)) for value in _minimum())
+    window, least, *powers = _minimum()
+    short = (_short(value.subs(known)) for value in (window, least))
+    return *short, *(sympy.factor(-power.subs(known)) for power in powers)
 
 
 POWERS = sympy.symbols("A B a b", positive=True)
@@ -281,8 +262,8 @@ POWERS = sympy.symbols("A B a b", positive=True)
 
 
 @cache
-def _minimum() -> tuple[Expr, Expr]:
-    """The minimiser w of A w^a + B w^{-b}, from the root of its derivative in log w, and the minimum."""
+def _minimum() -> tuple[Expr, ...]:
+    """The minimiser w of A w^a + B w^{-b}, by its derivative in log w, the minimum, and the powers of A in both."""
     A, B, a, b = POWERS
     x = sympy.Symbol("x", real=True)
     rises, falls = A * w**a, B * w**-b
@@ -290,7 +271,8 @@ def _minimum() -> tuple[Expr, Expr]:
     equation = sympy.expand_log((slopes[0] - slopes[1]).subs(w, sympy.exp(x)), force=True)
     window = sympy.simplify(sympy.exp(sympy.solve(equation, x)[0]))
     share = sympy.simplify(sympy.powsimp((falls / rises).subs(w, window), force=True))
-    return window, rises.subs(w, window) * (1 + share)
+    least = rises.subs(w, window) * (1 + share)
+    return window, least, exponent(window, A), exponent(least, A)
 
 
 def _short(expression: Expr) -> Expr:
@@ -300,7 +282,6 @@ def _short(expression: Expr) -> Expr:
 
 
 def _at_dimension(general: Leading, dimension: int) -> Leading:
-    """Every expression at one d."""
     values = {name: getattr(general, name).subs(d, dimension) for name in EXPRESSIONS}
     return replace(general, dimension=dimension, **values)
 
@@ -339,10 +320,6 @@ def transferred_power(trained: Law, tested: Law) -> Expr:
     return noise if noise_wins else bias
 
 
-DIGITS = 40
-"""Decimal digits of the constants: more than a double, so that their logarithms are accurate."""
-
-
 @lru_cache(maxsize=256)
 def numbers_of(law: Law, dimension: int) -> Numbers:
     """Constants and exponents as numbers, of the terms without sigma."""
@@ -364,11 +341,8 @@ def numbers_of(law: Law, dimension: int) -> Numbers:
 
 
 def _power(term: Expr) -> Power:
-    """A term C w^p n^q as numbers; p and q are its logarithmic derivatives, which are constant.
-
-    C may be an integral, so it is evaluated once.
-    """
-    at_one = {w: 1, n: 1}
+    """A term C w^p n^q as numbers; p and q are its logarithmic derivatives, which are constant."""
+    at_one = {w: 1, n: 1}  # C may be an integral, so it is evaluated once
     factor, rest = term.as_independent(w, n, as_Add=False)
     size = _number(rest.subs(at_one))
     constant = _number(factor) * size
@@ -379,5 +353,4 @@ def _power(term: Expr) -> Power:
 
 
 def _number(expression: Expr) -> Expr:
-    """An expression without symbols to `DIGITS` digits."""
-    return sympy.N(expression, DIGITS)
+    return sympy.N(expression, 40)  # more digits than a double, so that logarithms are accurate

@@ -30,37 +30,17 @@ _kappa = sympy.Symbol("kappa", positive=True)
 
 
 def laplacian(h: Expr) -> Expr:
-    r"""The Laplace-Beltrami operator of S^{d-1} on a zonal function: (weight (1 - c^2) h')' / weight.
-
-    >>> sympy.factor(laplacian(c**2))
-    -2*(c**2*d - 1)
-    """
-    return (1 - c**2) * sympy.diff(h, c, 2) + _drift() * sympy.diff(h, c)
-
-
-@cache
-def _drift() -> Expr:
-    """((1 - c^2) weight)' / weight."""
-    log_weight = (d - 3) / 2 * sympy.log(1 - c**2)
-    return sympy.cancel(sympy.diff(1 - c**2, c) + (1 - c**2) * sympy.diff(log_weight, c))
+    r"""The Laplace-Beltrami operator of S^{d-1} on a zonal function: (weight (1 - c^2) h')' / weight."""
+    return (1 - c**2) * sympy.diff(h, c, 2) + (c - c * d) * sympy.diff(h, c)
 
 
 def gamma_integral(power: Expr, rate: Expr) -> Expr:
-    r"""int_0^oo s^k e^{-rate s} ds, by its closed form: SymPy's own search for it takes tenths of a second a time.
-
-    >>> gamma_integral(2, w)
-    2/w**3
-    """
+    r"""int_0^oo s^k e^{-rate s} ds, by its closed form: SymPy's own search for it takes tenths of a second a time."""
     return sympy.gamma(power + 1) / rate ** (power + 1)
 
 
-@cache
 def half_moment(power: Expr) -> Expr:
-    r"""E max(c, 0)^k, from a normal vector, whose length is independent of its direction.
-
-    >>> half_moment(2)
-    1/(2*d)
-    """
+    r"""E max(c, 0)^k, from a normal vector, whose length is independent of its direction."""
     # E max(g, 0)^k of a standard normal number over E |g|^k of a vector
     return sympy.gammasimp(_radial(power) / sympy.sqrt(2 * pi) * _radial(d - 1) / _radial(d - 1 + power))
 
@@ -71,43 +51,28 @@ def _radial(power: Expr) -> Expr:
     return half * gamma_integral((power - 1) * half, half)
 
 
-@cache
-def density_constant() -> Expr:
-    r"""The density at c = 0, Z: near there it is constant, so that E max(c, 0)^{k-1} behaves as Z / k as k -> 0.
-
-    >>> density_constant()
-    gamma(d/2)/(sqrt(pi)*gamma(d/2 - 1/2))
-    """
-    # k Gamma(k/2) -> 2 in the first of the integrals of half_moment
-    return sympy.gammasimp(_radial(d - 1) / (sympy.sqrt(2 * pi) * _radial(d - 2)))
+Z = sympy.gamma(d / 2) / (sympy.sqrt(pi) * sympy.gamma((d - 1) / 2))
+"""The density of c at 0."""
 
 
 def density(at: Expr) -> Expr:
     """The density of c."""
-    return density_constant() * (1 - at**2) ** ((d - 3) / 2)
+    return Z * (1 - at**2) ** ((d - 3) / 2)
 
 
 class Mean(sympy.Integral):  # type: ignore[misc]  # SymPy has no types
-    """An integral over c that `.evalf()` computes at once: SymPy's own rule takes a minute at fifteen digits.
-
-    >>> Mean(sympy.exp(c) / sympy.sqrt(1 - c**2), (c, -1, 1)).evalf(15)
-    3.97746326050642
-    """
+    """An integral over c that `.evalf()` computes at once: SymPy's own rule takes a minute at fifteen digits."""
 
     def _eval_evalf(self, prec: int) -> Expr | None:
         function, (of, low, high) = self.args
         if self.free_symbols:
             return None
-        return sympy.Float(_quadrature(function, of, low, high, -(-prec // BITS) * BITS), precision=prec)
-
-
-BITS = 64
-"""The precision of a quadrature is a multiple of this: SymPy asks for one value with many similar precisions."""
+        bits = -(-prec // 64) * 64  # SymPy asks for one value with many similar precisions
+        return sympy.Float(_quadrature(function, of, low, high, bits), precision=prec)
 
 
 @lru_cache(maxsize=256)
 def _quadrature(function: Expr, of: Expr, low: Expr, high: Expr, bits: int) -> mpmath.mpf:
-    """The integral to this precision."""
     # the density has singularities at +-1 where half of the digits are lost
     with mpmath.workprec(2 * bits + 20):
         return mpmath.quad(sympy.lambdify(of, function, "mpmath"), [low, high])
@@ -152,7 +117,6 @@ def _term(term: Expr, low: Expr, high: Expr) -> Expr | None:
     return None
 
 
-@cache
 def _wave(power: int) -> Expr:
     r"""E c^k e^{i kappa c}, by derivatives of F = E cos(kappa c), which is a Bessel function.
 
@@ -169,7 +133,7 @@ def _wave(power: int) -> Expr:
 
 
 TERMS = 3
-"""Number of terms of every power series: the leading term, the next, and one more in case the next one vanishes."""
+"""Terms of every power series: the leading one, the next, and one more in case the next one vanishes."""
 Delta = sympy.Symbol("Delta")
 """The Laplacian of the sphere, as the variable of polynomials; -l (l+d-2) on harmonics of degree l."""
 
@@ -178,7 +142,7 @@ _s = sympy.Symbol("s", positive=True)
 
 @dataclass(frozen=True)
 class Term:
-    """A leading term, a power of w, and the relative size of the next term, also a power."""
+    """A leading term and the relative size of the next, both powers of w."""
 
     leading: Expr
     next: Expr
@@ -186,18 +150,11 @@ class Term:
 
 @cache
 def moment_terms(k: int, j: int = 0) -> list[Expr]:
-    r"""The first terms of E g^k s^j, each a power of w.
-
-    >>> sympy.powsimp(moment_terms(1, 1)[0] / moment_terms(1)[0])
-    (d/2 - 1/2)/w
-    """
+    r"""The first terms of E g^k s^j, each a power of w."""
     power = (d - 3) / 2
     # (2 - s)^power = sum_i binomial(power, i) (-s)^i 2^(power - i)
     smooth = [sympy.ff(power, i) / sympy.factorial(i) * (-1) ** i * 2 ** (power - i) for i in range(TERMS)]
-    return [
-        sympy.gammasimp(density_constant() * factor * gamma_integral(power + i + j, k * w))
-        for i, factor in enumerate(smooth)
-    ]
+    return [sympy.gammasimp(Z * factor * gamma_integral(power + i + j, k * w)) for i, factor in enumerate(smooth)]
 
 
 def expansion(above: list[Expr], below: list[Expr]) -> list[Expr]:
@@ -246,11 +203,5 @@ def window_operator(order: int) -> Expr:
     Delta/2
     """
     # E g s^j / E g begins with w^{-j}: higher j do not matter
-    ratios = [_deficit(j)[order] for j in range(1, order + 1)]
+    ratios = [expansion(moment_terms(1, j), moment_terms(1))[order] for j in range(1, order + 1)]
     return sympy.factor(sum(a * ratio for a, ratio in zip(circle_mean()[1:], ratios, strict=False)))
-
-
-@cache
-def _deficit(j: int) -> list[Expr]:
-    """Coefficients of E g s^j / E g."""
-    return expansion(moment_terms(1, j), moment_terms(1))

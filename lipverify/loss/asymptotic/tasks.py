@@ -28,7 +28,7 @@ class Task(Protocol):
 
     @property
     def kinks(self) -> list[Kink]:
-        """Kinks of its links."""
+        """The kinks of its links."""
 
     @property
     def variance(self) -> Expr:
@@ -96,11 +96,7 @@ class Harmonics:
 
 
 def eigenvalue(degree: int) -> Expr:
-    """The Laplacian on harmonics of one degree, from its action on the highest power of c.
-
-    >>> eigenvalue(1)
-    1 - d
-    """
+    """The Laplacian on harmonics of one degree, from its action on the highest power of c."""
     return sympy.expand(laplacian(c**degree)).coeff(c, degree)
 
 
@@ -110,12 +106,6 @@ def applied(operator: Expr, h: Expr) -> Expr:
     for coefficient in reversed(sympy.Poly(operator, Delta).all_coeffs()):
         result, power = result + coefficient * power, laplacian(power)
     return result
-
-
-def _uniform_amplitude() -> Expr:
-    """E l^2 for l ~ Unif[-L, L]."""
-    amplitude = sympy.Symbol("l")
-    return sympy.integrate(amplitude**2, (amplitude, -L, L)) / (2 * L)
 
 
 @by_law
@@ -130,15 +120,7 @@ def _scaled(law: Scaled) -> tuple[Law, Expr]:
 
 
 def task_of(law: Law) -> Task | Increments:
-    """The law as SymPy expressions, with L as a symbol.
-
-    Raises
-    ------
-    InvalidInput
-        If nothing is registered for the law's own class; a subclass may have changed the function of its parent.
-    OutOfReach
-        If its link, kernel or variogram cannot be read.
-    """
+    """The law as SymPy expressions, with L as a symbol."""
     return task(law)
 
 
@@ -151,13 +133,13 @@ def task(law: Law) -> Task | Increments:
 
 @task.register(Affine)
 def _affine(law: Affine) -> Ridges:
-    return Ridges(_uniform_amplitude(), (link(c),))
+    return Ridges(L**2 / 3, (link(c),))  # E l^2 for l ~ Unif[-L, L]
 
 
 @task.register(ReLU)
 def _relu(law: ReLU) -> Ridges:
     zero = sympy.Integer(0)
-    return Ridges(_uniform_amplitude(), (link(sympy.Max(c, 0), [zero]), link(sympy.Max(-c, 0), [zero])))
+    return Ridges(L**2 / 3, (link(sympy.Max(c, 0), [zero]), link(sympy.Max(-c, 0), [zero])))
 
 
 @task.register(Cosine)

@@ -18,43 +18,13 @@ from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 
 LARGEST_RELATIVE_ERROR = 0.5
-"""Largest relative error of a term; beyond it, the leading terms give not even a digit, and the window is refused."""
-SURELY = LARGEST_RELATIVE_ERROR * (1 + 1e-9)
-"""Error above which the closed forms refuse; it exceeds the limit by more than rounding, so SymPy's numbers decide at
-the limit itself."""
+"""Largest relative error of a term; beyond it, the leading terms give not even a digit."""
 LOG_W = (math.log(1e-3), math.log(1e300))
-"""Range of log w in which the range of validity is searched, ..."""
-GRID, ROUNDS, BISECTIONS = 1400, 3, 64
-"""... on ever finer grids around its best point, so that a refusal need not import a minimiser."""
+"""Range of log w in which the range of validity is searched."""
 
 
 def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
-    r"""The leading terms of noise and bias at every value in `w`.
-
-    Parameters
-    ----------
-    problem
-        Any problem whose law `leading` knows.
-    w
-        Values of w, finite and >= 0.
-
-    Returns
-    -------
-    LossTerms
-        Units of y squared. The errors are estimates and not bounds: twice the next terms in 1/w and in 1/n.
-
-    Raises
-    ------
-    InvalidInput, OutOfReach
-        As `leading`; and OutOfReach where an error is estimated to exceed half of the value:
-        windows too wide to look local, or too narrow to hold many tokens.
-
-    Source: `leading`.
-
-    >>> from lipverify.laws import Affine
-    >>> asymptotic_terms(Problem(d=5, n=10**9, law=Affine(), sigma=1.0), [100.0]).noise.round(9).tolist()
-    [1.667e-06]
-    """
+    """The leading terms of noise and bias at every w; refused for windows too wide to look local or with few tokens."""
     windows = np.asarray(w, dtype=np.float64)
     _require_leading(problem, windows)
     numbers, log_n = _numbers(problem), math.log(problem.n)
@@ -80,18 +50,11 @@ def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
 
 
 def valid_windows(problem: Problem) -> tuple[float, float] | None:
-    """The range of w in which both errors are estimated at half of their values or less; None if there are none.
-
-    >>> from lipverify.laws import Affine
-    >>> low, high = valid_windows(Problem(d=5, n=10**9, law=Affine()))
-    >>> round(low), round(high)
-    (6, 1437)
-    """
+    """The range of w in which both errors are estimated at half of their values or less; None if there are none."""
     return _range(_numbers(problem), math.log(problem.n))
 
 
 def _numbers(problem: Problem) -> Numbers:
-    """The numbers of a law as SymPy derives them."""
     from lipverify.loss.asymptotic.record import numbers_of
 
     return numbers_of(problem.law, problem.d)
@@ -102,7 +65,9 @@ def _require_leading(problem: Problem, windows: Any) -> None:
     numbers, log_n = closed_numbers(problem.law, problem.d), math.log(problem.n)
     with np.errstate(divide="ignore", invalid="ignore"):
         x = np.log(windows)
-        bad = windows[~(np.maximum(numbers.noise_error(x, log_n), numbers.bias_error(x, log_n)) <= SURELY)]
+        # above the limit by more than rounding, so that at the limit itself SymPy's numbers decide
+        surely = LARGEST_RELATIVE_ERROR * (1 + 1e-9)
+        bad = windows[~(np.maximum(numbers.noise_error(x, log_n), numbers.bias_error(x, log_n)) <= surely)]
     if bad.size:
         raise OutOfReach(
             _refusal(problem, float(bad.flat[0]), _range(numbers, log_n), "" if known(problem.law) else "at most ")
@@ -110,20 +75,19 @@ def _require_leading(problem: Problem, windows: Any) -> None:
 
 
 def _range(numbers: Numbers, log_n: float) -> tuple[float, float] | None:
-    """The range in which both errors are at most half of their values.
-
-    Terms in 1/w fall and terms in 1/n rise, so it is a single interval.
-    """
+    """A single interval, because terms in 1/w fall and terms in 1/n rise."""
 
     def excess(x: Any) -> Any:
         points = np.asarray(x, dtype=np.float64)
         worst = np.maximum(numbers.noise_error(points, log_n), numbers.bias_error(points, log_n))
         return np.log(np.clip(worst, 1e-300, 1e300)) - math.log(LARGEST_RELATIVE_ERROR)
 
-    grid = np.linspace(*LOG_W, GRID)
-    for _ in range(ROUNDS):
+    # ever finer grids around the best point, so that a refusal need not import a minimiser
+    size = 1400
+    grid = np.linspace(*LOG_W, size)
+    for _ in range(3):
         best = int(np.argmin(excess(grid)))
-        grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)], GRID)
+        grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, size - 1)], size)
     middle = float(grid[np.argmin(excess(grid))])
     if excess(middle) > 0:
         return None
@@ -135,7 +99,7 @@ def _last(holds: Callable[[float], bool], inside: float, end: float) -> float:
     """The last point from `inside` to an end at which a condition holds, by bisection to rounding."""
     if holds(end):
         return end
-    for _ in range(BISECTIONS):
+    for _ in range(64):
         middle = (inside + end) / 2
         inside, end = (middle, end) if holds(middle) else (inside, middle)
     return inside

@@ -49,7 +49,6 @@ the error is not small, the orders are raised; if that does not help, the large 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,12 +64,6 @@ from lipverify.problem.problem import require_problem
 
 ORDERS = (16, 24, 36, 54, 80, 120, 180)
 """Orders of the rules, tried in order until two agree, each half larger than the one before."""
-TOLERANCE = 1e-11
-"""Relative difference of two rules at which a term has settled."""
-ROUNDING = 256 * EPS
-"""Relative rounding of sums of products of a few hundred terms."""
-EXPONENT = 42.0
-"""(n - 1) |log phi| is at most this where the integrand counts, and its own rounding is multiplied by it."""
 LARGEST_SPREAD = 200.0
 """The largest spread of scores: a rule over the sphere needs about as many nodes as scores spread."""
 
@@ -83,14 +76,6 @@ class BlockTerms(Terms, frozen=True, kw_only=True):
 
     c: Any
     c_perp: Any
-
-
-@dataclass(frozen=True)
-class _Values:
-    """Noise over sigma^2 and bias over L^2 for some pairs (c, c'), (pair,)."""
-
-    noise: Floats
-    bias: Floats
 
 
 @makes("bounded", "exact")
@@ -132,21 +117,15 @@ def block_terms(problem: Problem, c: Any, c_perp: Any) -> BlockTerms:
     require_problem(problem)
     reduction, L = reduction_of(problem)
     grid = np.broadcast_arrays(numbers("c", c), numbers("c_perp", c_perp))
-    value, error = _evaluate(reduction, float(problem.n), np.ravel(grid[0]), np.ravel(grid[1]))
-    shape, noise_unit, bias_unit = grid[0].shape, problem.sigma**2, L**2
-    return BlockTerms(
-        problem=problem,
-        c=grid[0],
-        c_perp=grid[1],
-        noise=np.reshape(noise_unit * value.noise, shape),
-        bias=np.reshape(bias_unit * value.bias, shape),
-        noise_error=np.reshape(noise_unit * error.noise, shape),
-        bias_error=np.reshape(bias_unit * error.bias, shape),
-    )
+    units = np.array([[problem.sigma**2], [L**2]])
+    parts = _evaluate(reduction, float(problem.n), np.ravel(grid[0]), np.ravel(grid[1]))
+    rows = (np.reshape(row, grid[0].shape) for part in parts for row in units * part)
+    terms = dict(zip(("noise", "bias", "noise_error", "bias_error"), rows, strict=True))
+    return BlockTerms(problem=problem, c=grid[0], c_perp=grid[1], **terms)
 
 
-def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tuple[_Values, _Values]:
-    """Values and errors, with orders raised until the two rules agree."""
+def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tuple[Floats, Floats]:
+    """Noise over sigma^2 and bias over L^2, (2, pair), and errors, with orders raised until the two rules agree."""
     spread = reduction.spread(c, c_perp)
     if np.any(spread > LARGEST_SPREAD):
         worst = int(np.argmax(spread))
@@ -154,24 +133,18 @@ def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tupl
             f"c = {c[worst]:g}, c_perp = {c_perp[worst]:g}: scores spread by {spread[worst]:.0f}, more than "
             f"{LARGEST_SPREAD:.0f}; method='montecarlo' with M has no such limit."
         )
-    value, error = (_Values(np.empty(c.size), np.empty(c.size)) for _ in range(2))
+    value, error = np.empty((2, 2, c.size))
     unsettled = np.arange(c.size)
     for order in ORDERS:
-        fine, apart = _two_rules(reduction, n, c[unsettled], c_perp[unsettled], order)
-        for into, terms in ((value, fine), (error, apart)):
-            into.noise[unsettled], into.bias[unsettled] = terms.noise, terms.bias
-        unsettled = unsettled[(apart.noise > TOLERANCE * fine.noise) | (apart.bias > TOLERANCE * fine.bias)]
+        pairs = c[unsettled], c_perp[unsettled]
+        fine, rough = (np.stack(reduction.values(n, *pairs, order, fine)) for fine in (True, False))
+        value[:, unsettled], error[:, unsettled] = fine, np.abs(fine - rough)
+        unsettled = unsettled[np.any(np.abs(fine - rough) > 1e-11 * fine, axis=0)]
         if not unsettled.size:
             break
-    share = ROUNDING + EPS * (EXPONENT + spread)
-    return value, _Values(error.noise + share * value.noise, error.bias + share * value.bias)
-
-
-def _two_rules(reduction: Reduction, n: float, c: Floats, c_perp: Floats, order: int) -> tuple[_Values, _Values]:
-    """The value of the finer of two rules, and their difference."""
-    fine = _Values(*reduction.values(n, c, c_perp, order, fine=True))
-    rough = _Values(*reduction.values(n, c, c_perp, order, fine=False))
-    return fine, _Values(np.abs(fine.noise - rough.noise), np.abs(fine.bias - rough.bias))
+    # sums of products of a few hundred terms, and (n - 1) |log phi|, at most 42 where it counts, times its own rounding
+    share = 256 * EPS + EPS * (42.0 + spread)
+    return value, error + share * value
 
 
 __all__ = ["BlockTerms", "block_terms"]

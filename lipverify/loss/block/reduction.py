@@ -38,8 +38,6 @@ STEP = 0.28
 """Step in log lambda: the trapezoidal rule is off by 2 |Gamma(2 + 2 pi i / STEP)| = 3e-13, relative."""
 DROP = 42.0
 """Integrands below e^{-42} = 6e-19 of their maximum are left out."""
-BLOCK = 2**15
-"""Number of doubles at a time, so that arrays fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,8 @@ def moments(tokens: Tokens, n: float, offset: float) -> Floats:
 
     E sum_i a_i^2 {1, near_i, near_i^2}, then E sum_{i != j} a_i a_j {1, near_i, near_i near_j}.
     """
-    rows = max(1, BLOCK // (_points(tokens, n, offset).size * tokens.weight.size))
+    # doubles that fit in a processor's cache
+    rows = max(1, 2**15 // (_points(tokens, n, offset).size * tokens.weight.size))
     blocks = (tokens[start : start + rows] for start in range(0, len(tokens.deficit), rows))
     return np.concatenate([_integrals(block, _points(block, n, offset), n) for block in blocks], axis=1)
 
@@ -79,7 +78,6 @@ def _points(tokens: Tokens, n: float, offset: float) -> Floats:
 
 
 def _integrals(tokens: Tokens, u: Floats, n: float) -> Floats:
-    """The averages of some rows."""
     y = np.exp(u[:, None] - tokens.deficit[:, None, :])
     survival = np.exp(-y)
     log_phi = _log_phi(y, survival, tokens.weight)
@@ -158,11 +156,7 @@ def _normalised(x: Floats, weight: Floats) -> Rule:
 
 
 class OnProduct(msgspec.Struct, frozen=True):
-    """Tokens x_i = c_u B u_i + c_v B' v_i on a product of spheres of dimensions k - 1 and d - k - 1.
-
-    The score is c c_u^2 t + c' c_v^2 t', with t = <u_i, u> and t' = <v_i, v> coordinates on the two spheres;
-    <e, z - z_i> = c_u (1 - t) and |z - z_i|^2 = 2 c_u^2 (1 - t).
-    """
+    """Tokens on a product of spheres: point 3 of `lipverify.loss.block`."""
 
     d: int
     k: int
@@ -194,14 +188,6 @@ def _fall(scale: Floats, t: Floats) -> Floats:
 
 LEVELS = (16, 24, 36, 54, 80, 120, 180, 270)
 """Numbers of coefficients, tried in order, each half larger than the one before."""
-AGREEMENT = 4e-12
-"""Difference of the logarithms of two profiles below which they are accepted."""
-UNSETTLED = 1e-9
-"""Size of last coefficients above which a profile is refined without comparing it with a finer one."""
-TINY = 1e-300
-"""Replaces zero before a logarithm: a context of one token has no pairs."""
-TESTED = 101
-"""Number of values of omega at which two profiles are compared."""
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -212,7 +198,7 @@ class Profile(msgspec.Struct, frozen=True):
 
     @property
     def tail(self) -> float:
-        """The largest of the last two coefficients, which estimates the truncation error."""
+        """The largest of the last two coefficients: the truncation error."""
         return float(np.max(np.abs(self.coefficients[-2:])))
 
     def at(self, omega: Floats) -> Floats:
@@ -223,10 +209,9 @@ class Profile(msgspec.Struct, frozen=True):
 
 
 class OnSphere(msgspec.Struct, frozen=True):
-    """Tokens uniform on S^{d-1}, of which B spans k dimensions.
+    """Tokens uniform on S^{d-1}: point 4 of `lipverify.loss.block`.
 
-    For a query with |z|^2 = s the score is omega t, omega = |M x| = (c^2 s + c'^2 (1 - s))^{1/2}, t the coordinate of
-    x_i along M x. With cos = c s^{1/2} / omega, near = 1 - t and step = s^{1/2} - cos,
+    With near = 1 - t and step = s^{1/2} - cos,
 
         gap = step + cos near,        square = gap^2 + (2 near - near^2) (k - cos^2) / (d - 1),
 
@@ -247,12 +232,12 @@ class OnSphere(msgspec.Struct, frozen=True):
         along, across = c[:, None] * np.sqrt(s), c_perp[:, None] * np.sqrt(1 - s)
         omega = np.hypot(along, across)
         cosine = np.divide(along, omega, out=np.zeros_like(omega), where=omega > 0)
-        rough, finer = profiles(self.d, n, _top(omega))
+        # up to a power of two, so that calls share tables
+        rough, finer = profiles(self.d, n, 2.0 ** max(0, math.ceil(math.log2(max(float(omega.max()), 1.0)))))
         alone = (finer if fine else rough).at(omega)
-        pairs = alone[3:]
         step = np.sqrt(s) - cosine
         rest = (2 * alone[1] - alone[2]) * (self.k - cosine**2) / (self.d - 1)
-        gaps = sum(_square(step, cosine, part) for part in (alone[:3], pairs))
+        gaps = sum(_square(step, cosine, part) for part in (alone[:3], alone[3:]))
         return alone[0] @ weight, (gaps + rest) @ weight / self.k
 
 
@@ -262,22 +247,17 @@ def _square(step: Floats, cosine: Floats, averages: Floats) -> Floats:
     return np.asarray(step**2 * mass + 2 * step * cosine * near + cosine**2 * square)
 
 
-def _top(omega: Floats) -> float:
-    """The power of two, at least 1, up to which omega is tabulated, so that calls share tables."""
-    return 2.0 ** max(0, math.ceil(math.log2(max(float(omega.max()), 1.0))))
-
-
 @lru_cache(maxsize=256)
 def profiles(d: int, n: float, top: float) -> tuple[Profile, Profile]:
     """A rough and a finer profile that share no node, refined until they agree or the orders end."""
-    tested = np.linspace(0, top, TESTED)
+    tested = np.linspace(0, top, 101)
     # a window of width 1 / top needs at least top nodes
     for level in (level for level in LEVELS if level > top):
         rough = _profile(d, n, top, level - 2, 0.5)
-        if rough.tail > UNSETTLED and level < LEVELS[-1]:
+        if rough.tail > 1e-9 and level < LEVELS[-1]:
             continue
         finer = _profile(d, n, top, level + 1, 0.0)
-        if np.max(np.abs(np.log(rough.at(tested) / finer.at(tested)))) < AGREEMENT:
+        if np.max(np.abs(np.log(rough.at(tested) / finer.at(tested)))) < 4e-12:
             break
     return rough, finer
 
@@ -287,7 +267,7 @@ def _profile(d: int, n: float, top: float, order: int, offset: float) -> Profile
     omega = top * (1 + np.cos(np.pi * (np.arange(order) + 0.5) / order)) / 2
     t, weight = coordinate_rule(d, order)
     tokens = Tokens(deficit=omega[:, None] * (1 - t), near=1 - t, weight=weight)
-    averages = np.maximum(moments(tokens, n, offset), TINY)
+    averages = np.maximum(moments(tokens, n, offset), 1e-300)  # a context of one token has no pairs
     coefficients = dct(np.log(averages), axis=1).T / order
     coefficients[0] /= 2
     return Profile(top, coefficients)
@@ -295,19 +275,9 @@ def _profile(d: int, n: float, top: float, order: int, offset: float) -> Profile
 
 Reduction = OnProduct | OnSphere
 
-SAME = 1e-9
-"""Largest difference of two equal projectors: bases are orthonormal to 1e-10."""
-
 
 def reduction_of(problem: Problem) -> tuple[Reduction, float]:
-    """The reduction of a problem, and the constant L of its law f(x) = L a^T B^T x.
-
-    Raises
-    ------
-    InvalidInput
-        If the law is not of this form, or the covariates are neither uniform on the sphere nor a product of spheres
-        along the columns of the same B.
-    """
+    """The reduction of a problem, and the constant L of its law f(x) = L a^T B^T x."""
     law, covariates = problem.law, problem.covariates
     if not isinstance(law, LowRank) or not isinstance(law.ridge, Linear):
         raise InvalidInput(f"law = {law.name}: the reduction needs f(x) = a^T B^T x; use lipverify.laws.LowRank(B).")
@@ -321,6 +291,7 @@ def reduction_of(problem: Problem) -> tuple[Reduction, float]:
             "lipverify.covariates.ProductOfSpheres(B); use method='montecarlo' with M."
         )
     columns = np.array(covariates.B)
-    if columns.shape != B.shape or float(np.max(np.abs(B @ B.T - columns @ columns.T))) > SAME:
+    # bases are orthonormal to 1e-10
+    if columns.shape != B.shape or float(np.max(np.abs(B @ B.T - columns @ columns.T))) > 1e-9:
         raise InvalidInput("B of the law and B of the covariates span different spaces; the reduction needs one.")
     return OnProduct(d, k, covariates.c_u, covariates.c_v), law.ridge.L

@@ -1,10 +1,5 @@
 """Certified loss terms: Arb balls that are proved to contain them, with the digits asked for.
 
-harmonics   averages of exponentials over one token, in closed form
-spectra     the covariance of a law, harmonic by harmonic
-averages    averages over one token: a power series where lambda is small, else a Mellin transform with its images
-context     the sum over u = log(lambda) that replaces the average over n tokens: its nodes, and a bound on its error
-
 No function is passed to an integrator. Arb's integrator relies on the integrand to flag where it is not analytic, and
 an integrand that fails to do so gives a wrong ball that looks certified. The integrals here are sums over the whole
 line of functions with proved analyticity and size, built from closed forms only.
@@ -13,7 +8,8 @@ line of functions with proved analyticity and size, built from closed forms only
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,27 +51,12 @@ class CertifiedTerms(LossTerms, frozen=True, kw_only=True):
 
 
 def text(ball: Ball, digits: int) -> str:
-    """The ball in decimal, outwards rounded, with a few digits more than are promised.
-
-    >>> from flint import arb
-    >>> text(arb(1) / 4, 20)
-    '0.2500000000000000000000000'
-    """
+    """The ball in decimal, outwards rounded, with a few digits more than are promised."""
     return ball.str(digits + 5, more=True)
 
 
 def double(ball: Ball) -> tuple[float, float]:
-    """The midpoint as a double, and a bound on its distance to any point of the ball.
-
-    Raises
-    ------
-    OutOfReach
-        If it is too large for a double.
-
-    >>> from flint import arb
-    >>> double(arb(1) / 4)
-    (0.25, 0.0)
-    """
+    """The midpoint as a double, and a bound on its distance to any point of the ball."""
     value = float(ball.mid())
     if not math.isfinite(value):
         raise OutOfReach(f"the value {ball.str(3)} exceeds the largest double; rescale L or sigma.")
@@ -128,39 +109,30 @@ def degree_by_transform(law: Law, averages: MellinTransform, goal: float) -> int
 
 
 def _first(enough: Callable[[int], bool], law: Law) -> int:
-    """The first degree that is enough, or a refusal."""
-    for top in _degrees():
+    """The first degree that is enough among 2, 4, 6, ..., which grow by an eighth later, or a refusal."""
+    top = 2
+    while top <= HIGHEST_DEGREE:
         if enough(top):
             return top
+        top += max(2, 2 * (top // 16))
     raise OutOfReach(
         f"law = {law!r}: more than {HIGHEST_DEGREE} harmonics matter here, more than a few seconds' work; "
         "use method='exact', a smaller w or L, or fewer digits."
     )
 
 
-def _degrees() -> Iterator[int]:
-    """2, 4, 6, ..., then by an eighth each."""
-    top = 2
-    while top <= HIGHEST_DEGREE:
-        yield top
-        top += max(2, 2 * (top // 16))
-
-
-LARGEST_SERIES_LAMBDA = 400.0
-"""Up to this lambda the averages are power series; their terms grow to e^lambda, which costs 1.44 lambda bits."""
 LARGEST_W = 1e9
 """Largest w for which Arb encloses the Bessel functions in reasonable time."""
 MOST_FREQUENCIES = 40_000
 """Most frequencies of a Mellin integral: a few seconds' work."""
-GUARD_BITS = 40
-"""Bits beyond the goal, for the rounding of long sums: a thousand million operations lose thirty."""
 
 
 def enclose(problem: Problem, w: float, goal: float) -> tuple[Ball, Ball]:
     """(N, B) as balls with a relative radius of about e^{-goal}; the goal is not guaranteed."""
     n = int(problem.n)
-    # e^{-2w} and the averages that it scales are known to w times the working precision
-    with ctx.workprec(math.ceil(goal / math.log(2) + math.log2(1 + w)) + GUARD_BITS):
+    # e^{-2w} and the averages that it scales are known to w times the working precision, and the rounding of a thousand
+    # million operations takes thirty of the last forty bits
+    with ctx.workprec(math.ceil(goal / math.log(2) + math.log2(1 + w)) + 40):
         if isinstance(problem.law, Sum):
             parts = [(weight, enclose(problem.replace(law=law), w, goal)) for weight, law in summands(problem.law)]
             noise, _ = parts[0][1] if parts else enclose(problem.replace(law=Affine()), w, goal)
@@ -182,20 +154,20 @@ def _narrowed(problem: Problem, n: int, w: float, goal: float) -> tuple[Ball, Ba
     if w > LARGEST_W:
         raise OutOfReach(f"w = {w}: Bessel functions are enclosed up to w = {LARGEST_W:g}; use method='exact'.")
     nodes = Nodes.place(problem.d, n, w, goal)
-    if nodes.high <= math.log(LARGEST_SERIES_LAMBDA):
+    # the terms of the series grow to e^lambda, which costs 1.44 lambda bits
+    if nodes.high <= math.log(400.0):
         return _by_series(problem, n, w, goal, nodes)
     return _by_transform(problem, n, w, goal, nodes)
 
 
 def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
-    """(N, B) by the power series, with extra bits for the cancellation of its terms."""
     law, d, largest = problem.law, problem.d, math.exp(nodes.high)
-    with ctx.workprec(ctx.prec + math.ceil(largest / math.log(2))):
+    with ctx.workprec(ctx.prec + math.ceil(largest / math.log(2))):  # for the cancellation of its terms
         start = spectrum_of(law, d, 2)
         averages = PowerSeries(d, arb(w), nodes, PowerSeries.terms_for(largest, goal), start.top)
         if start.infinite:
             top = _by_mass(problem, w, goal) if start.fast else degree_by_series(law, averages, goal)
-            averages = averages.up_to(top)
+            averages = replace(averages, top=top)
         return Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)).enclose(averages)
 
 
@@ -213,23 +185,13 @@ def _by_transform(problem: Problem, n: int, w: float, goal: float, nodes: Nodes)
     with ctx.workprec(max(ctx.prec, averages.bits)):
         if start.infinite:
             top = _by_mass(problem, w, goal) if start.fast else degree_by_transform(law, averages, absolute)
-            averages = averages.up_to(top)
+            averages = replace(averages, top=top)
         return Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)).enclose(averages)
 
 
 def _by_mass(problem: Problem, w: float, goal: float) -> int:
     """The degree for a spectrum that falls fast, against a bias that falls as w^-2."""
     return degree_by_mass(problem.law, problem.d, goal + 4 * math.log1p(w))
-
-
-ATTEMPTS = 3
-"""Number of goals that are tried; each is raised by the digits that were missing."""
-PRINTING = 0.01
-"""Nepers that outward rounding to text may take."""
-MOST_DIGITS = 100
-"""Most digits that may be asked for."""
-GUARD = 6.0
-"""Nepers beyond the digits asked for, since several errors of that size add up."""
 
 
 def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedTerms:
@@ -264,7 +226,7 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
     >>> certified_terms(Problem(d=3, n=10, law=Affine()), 5.0).noise_ball.item()
     '[0.4223067893770449277437168 +/- 3.40e-24]'
     """
-    digits = whole("digits", digits, 1, "the number of digits", MOST_DIGITS)
+    digits = whole("digits", digits, 1, "the number of digits", 100)
     windows = np.asarray(w, dtype=np.float64)
     balls = [_to_digits(problem, float(value), digits) for value in windows.flat]
 
@@ -288,12 +250,12 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
 
 def _to_digits(problem: Problem, w: float, digits: int) -> tuple[Ball, Ball]:
     """(N, B) with the digits, or a refusal."""
-    needed = digits * math.log(10) + GUARD
-    goal = needed
-    for _ in range(ATTEMPTS):
+    nepers = digits * math.log(10)
+    goal = needed = nepers + 6.0  # several errors of the size of the goal add up
+    for _ in range(3):
         balls = enclose(problem, w, goal)
         known = min(_nepers(ball) for ball in balls)
-        if known >= digits * math.log(10) + PRINTING:
+        if known >= nepers + 0.01:  # what outward rounding to text may take
             return balls
         goal += min(needed - known, needed)
     raise OutOfReach(

@@ -30,7 +30,7 @@ With P a multiple N of the step of the nodes, the sum over j is a discrete Fouri
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from flint import acb, arb, arb_poly
@@ -57,10 +57,6 @@ class PowerSeries:
             terms += 1
             log_term += math.log(largest_lambda / terms)
         return terms
-
-    def up_to(self, top: int) -> PowerSeries:
-        """The same averages for profiles up to another degree."""
-        return replace(self, top=top)
 
     @cached_property
     def moments(self) -> list[list[Ball]]:
@@ -134,10 +130,6 @@ class MellinTransform:
         tilt = math.ceil(GRAIN**2 * goal / period) / GRAIN**2
         decay = goal + tilt * max(nodes.high, 0.0) + 10
         return cls(d, w, nodes, images, tilt, math.ceil(decay * period / math.pi**2), top)
-
-    def up_to(self, top: int) -> MellinTransform:
-        """The same averages for profiles up to another degree."""
-        return replace(self, top=top)
 
     @property
     def bits(self) -> int:

@@ -40,9 +40,6 @@ from lipverify.loss.certified.spectra import Spectrum
 
 GRAIN = 64
 """Ends and steps are multiples of 1/64: exact as doubles, exact as balls."""
-LOOK_POINTS = 4001
-"""Points at which the integrand is evaluated in doubles to find the range that matters; nothing certified depends on
-them."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ def _high(d: int, n: int, w: float, fall: float) -> float:
 
     With s = 2w / (1 + e^{-v}) the density of a deficit is proportional to cosh(v/2)^{1-d} dv.
     """
-    v = np.linspace(-1, 1, LOOK_POINTS) * (3 + 300 / (d - 1))
+    v = np.linspace(-1, 1, 4001) * (3 + 300 / (d - 1))  # doubles: nothing certified depends on them
     weight = np.exp((1 - d) * (np.logaddexp(v / 2, -v / 2) - math.log(2)))
     s, weight = 2 * w / (1 + np.exp(-v)), weight / weight.sum()
 
@@ -109,8 +106,7 @@ def _high(d: int, n: int, w: float, fall: float) -> float:
     return high
 
 
-ONE = {0: arb(1)}
-"""The profile h = 1."""
+ONE = {0: arb(1)}  # the profile h = 1
 
 
 class Averages(Protocol):

@@ -20,26 +20,21 @@ from flint import acb, arb, ctx
 Ball = Any
 """A real (arb) or complex (acb) ball of Arb."""
 
-PRECISION_STEPS = (1, 2, 4, 8)
-"""Multiples of the precision that are tried; rounding of a degree grows with the degree."""
-LOST_BITS = 16
-"""Bits that an average may lose before the precision is raised."""
-
 
 def exponential_averages(d: int, kappa: Ball, top: int) -> list[Ball]:
     """E[e^{kappa t} P_l(t)] for l = 0..top; `kappa` is real or complex.
 
-    Both 0F1 and the recurrence cancel where kappa is not positive: the working precision makes up for it. All is done
-    at the midpoint of kappa, and its radius enters through the slope, which is at most e^{|Re kappa|}: among the
-    large terms that cancel it would grow.
+    Both 0F1 and the recurrence cancel where kappa is not positive: the working precision makes up for it. All is at the
+    midpoint of kappa, whose radius would grow among the terms that cancel; it enters by the slope, <= e^{|Re kappa|}.
     """
     if kappa == 0:
         return [arb(1)] + [arb(0)] * top
     bits = ctx.prec
-    for step in PRECISION_STEPS:
+    for step in (1, 2, 4, 8):
         with ctx.workprec(step * bits):
             averages = _downwards(d, kappa.mid(), top)
-        if min(averages[0].rel_accuracy_bits(), averages[top].rel_accuracy_bits()) >= bits - LOST_BITS:
+        # rounding grows with the degree, and an average may lose 16 bits
+        if min(averages[0].rel_accuracy_bits(), averages[top].rel_accuracy_bits()) >= bits - 16:
             break
     spread = arb(0) if kappa.is_exact() else _spread(kappa)
     return [average + spread for average in averages]
@@ -74,11 +69,7 @@ def size(profile: dict[int, Ball]) -> Ball:
 
 
 def dimension(d: int, degree: int) -> Ball:
-    """The number N_l of independent harmonics of degree l on S^{d-1}.
-
-    >>> [int(dimension(3, degree).unique_fmpz()) for degree in range(4)]
-    [1, 3, 5, 7]
-    """
+    """The number N_l of independent harmonics of degree l on S^{d-1}."""
     if degree == 0:
         return arb(1)
     return arb(2 * degree + d - 2) / degree * arb(degree + d - 3).bin(degree - 1) if d > 2 else arb(2)

@@ -60,13 +60,7 @@ class Spectrum:
 
 
 def spectrum_of(law: Law, d: int, top: int) -> Spectrum:
-    """The spectrum of a law, the coefficients of an infinite one up to degree `top`.
-
-    Raises
-    ------
-    InvalidInput
-        If the law is given by a function, or in another way for which no ball is known.
-    """
+    """The spectrum of a law, the coefficients of an infinite one up to degree `top`."""
     known = spectrum(law, d, top)  # first, because it refuses users' functions, which `constant` samples
     return Spectrum.finite({}) if law.constant else known
 
@@ -103,20 +97,12 @@ def _cosine(law: Cosine, d: int, top: int) -> Spectrum:
     if law.constant:
         return Spectrum.finite({})
     L = arb(law.L)
-    with ctx.workprec(_cosine_bits(L, d)):
-        return _even_waves(L, d, top)
-
-
-def _cosine_bits(L: Ball, d: int) -> int:
-    """Precision at which the variance, about (L^2 / d)^2 for small L, survives its subtraction from one."""
-    return 2 * ctx.prec + 4 * max(0, math.ceil(-math.log2(float(L)))) + 4 * d.bit_length()
-
-
-def _even_waves(L: Ball, d: int, top: int) -> Spectrum:
-    waves = exponential_averages(d, acb(0, L), top)
-    squares = {degree: dimension(d, degree) * waves[degree].real ** 2 for degree in range(0, top + 1, 2)}
-    double = exponential_averages(d, acb(0, 2 * L), 1)[0].real
-    return _truncated(squares, top, (1 + double) / 2)
+    # the variance, about (L^2 / d)^2 for small L, has to survive its subtraction from one
+    with ctx.workprec(2 * ctx.prec + 4 * max(0, math.ceil(-math.log2(float(L)))) + 4 * d.bit_length()):
+        waves = exponential_averages(d, acb(0, L), top)
+        squares = {degree: dimension(d, degree) * waves[degree].real ** 2 for degree in range(0, top + 1, 2)}
+        double = exponential_averages(d, acb(0, 2 * L), 1)[0].real
+        return _truncated(squares, top, (1 + double) / 2)
 
 
 @spectrum.register(ReLU)

@@ -3,7 +3,7 @@ r"""Exact loss terms by deterministic quadrature whose cost does not depend on n
 routes       `exact_terms`: apply the route of the table, and the other one if needed
 table        the route for each law and w, and the reason
 sight        the properties of a law that decide between routes and kinds of error
-cost         the cost of a loss, estimated before it begins
+cost         the two routes, and the cost of a loss, estimated before it begins
 quadrature   rules, polynomials and graded meshes, independent of laws
 context/     averages over the n tokens of a context, independent of laws
 variograms/  variograms of laws, independent of n and w

@@ -1,7 +1,9 @@
-"""The cost of an exact loss, estimated before it begins from the counts of its route."""
+"""The two routes, and the cost of an exact loss, estimated before it begins from the counts of its route."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -9,17 +11,33 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats, Reals
 from lipverify.foundation.validation import chosen, numbers
-from lipverify.loss.exact.algorithms import ROUTES
+from lipverify.loss.exact.biases.cost import ridge_tables, ridge_windows
+from lipverify.loss.exact.biases.terms import MOST_WINDOWS, ridge_terms, rough_ridge_terms
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import groups
-from lipverify.loss.exact.zonal.terms import FLAT as UNIFORM
+from lipverify.loss.exact.zonal.terms import FLAT, rough_zonal_terms, zonal_tables, zonal_terms, zonal_windows
 from lipverify.loss.terms import Route
 from lipverify.loss.work import GIB, Cost, Counts, running
 from lipverify.problem import Problem
 from lipverify.problem.law import Law, summands
 from lipverify.problem.problem import require_isotropic
 
-NOTHING = Cost(seconds=0.0, memory=0.0, stage="nothing")
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The algorithm of a route, and its cost."""
+
+    terms: Callable[[Problem, Floats], Iterable[Floats]]  # bias, noise, and the errors of both, at every w
+    rough: Callable[[Problem, Floats, int], tuple[Floats, Floats]]  # noise and bias at the first of some w > 0
+    tables: Callable[[Law, int], Counts]  # the cost of the tables of a law in one dimension
+    windows: Callable[[Problem, Floats], list[Counts]]  # the cost of every w > 0
+    at_once: int = 1  # the number of w in memory together
+
+
+ROUTES = {
+    "ridge": Algorithm(ridge_terms, rough_ridge_terms, ridge_tables, ridge_windows, MOST_WINDOWS),
+    "zonal": Algorithm(zonal_terms, rough_zonal_terms, zonal_tables, zonal_windows),
+}
 
 
 def loss_cost(problem: Problem, w: Reals, *, route: Route | None = None) -> Cost:
@@ -59,39 +77,39 @@ def loss_cost(problem: Problem, w: Reals, *, route: Route | None = None) -> Cost
     require_isotropic(problem, "loss_cost")
     if route is not None:
         chosen("route", route, ROUTES)
-    costs = [plan_of(problem.replace(law=law), values, route) for _, law in summands(problem.law)]
-    largest = max(costs, key=lambda cost: cost.seconds)
-    return Cost(
-        seconds=sum(cost.seconds for cost in costs), memory=max(cost.memory for cost in costs), stage=largest.stage
-    )
+    return _together([plan_of(problem.replace(law=law), values, route) for _, law in summands(problem.law)])
 
 
 def plan_of(problem: Problem, w: Floats, route: Route | None = None) -> Cost:
     """The cost at all w of the requested route, or of the routes that the table tries first."""
-    replacement, _ = sight_of(problem.law).shown(problem.d)
-    if replacement != problem.law:
-        return plan_of(problem.replace(law=replacement), w, route)
+    law, _ = sight_of(problem.law).shown(problem.d)
+    problem = problem.replace(law=law)
     if route is not None:
-        return cost_of(problem, w, route, known(problem, route))
-    costs = [_first_cost(problem, w[which], row.routes) for row, which in groups(replacement, problem.d, w)]
-    stage = max(costs, key=lambda cost: cost.seconds, default=NOTHING).stage
+        return cost_of(problem, w, route)
+    return _together([_first_cost(problem, w[which], row.routes) for row, which in groups(law, problem.d, w)])
+
+
+def _together(costs: list[Cost]) -> Cost:
+    """The cost of losses one after the other."""
     seconds, memory = (sum(cost.seconds for cost in costs), max((cost.memory for cost in costs), default=0.0))
+    stage = max(costs, key=lambda cost: cost.seconds).stage if costs else "nothing"
     return Cost(seconds=seconds, memory=memory, stage=stage)
 
 
 def _first_cost(problem: Problem, w: Floats, routes: tuple[str, ...]) -> Cost:
     """The cost of the first route, or of the second if counts rule out the first or it exceeds the budget."""
-    costs, reasons = [], []
+    costs, reasons, meter = list[Cost](), [], running()
     for route in routes:
         try:
-            costs.append(cost_of(problem, w, route, known(problem, route)))
+            cost = cost_of(problem, w, route)
         except OutOfReach as refusal:
             if len(routes) == 1:
                 raise
             reasons.append(f"{route}: {refusal}")
             continue
-        if affordable(costs[-1]):
-            return costs[-1]
+        costs.append(cost)
+        if meter is None or (meter.done + cost.seconds <= meter.seconds and cost.memory <= meter.memory):
+            return cost
     if not costs:
         raise OutOfReach(f"neither route reaches this. {' '.join(reasons)}")
     return costs[0]
@@ -106,39 +124,17 @@ def begin(problem: Problem, cost: Cost, route: str = "") -> None:
         meter.begun.add((problem.law, problem.d, route))
 
 
-def known(problem: Problem, route: str) -> bool:
-    """True if the tables of a law exist or have been counted in this budget, which counts them once."""
-    meter = running()
-    return meter is not None and (problem.law, problem.d, route) in meter.begun
-
-
-def affordable(cost: Cost) -> bool:
-    """True if the budget allows this cost."""
-    meter = running()
-    return meter is None or (meter.done + cost.seconds <= meter.seconds and cost.memory <= meter.memory)
-
-
-def cost_of(problem: Problem, w: Floats, route: str, tabulated: bool = False) -> Cost:
-    """The cost of all w by a route, without the tables of the law if these exist.
-
-    Raises
-    ------
-    OutOfReach
-        If counts show that the route does not reach a w.
-    """
-    table, memory = _tables(problem.law, problem.d, route)
-    some = w[(w > UNIFORM) & (problem.n > 1)]
+def cost_of(problem: Problem, w: Floats, route: str) -> Cost:
+    """The cost of all w by a route; a budget counts the tables of a law once. It refuses a w that counts rule out."""
+    algorithm, meter = ROUTES[route], running()
+    table, memory = algorithm.tables(problem.law, problem.d)
+    some = w[(w > FLAT) & (problem.n > 1)]
     more, space = _windows(problem, some.tobytes(), route)
+    tabulated = meter is not None and (problem.law, problem.d, route) in meter.begun
     stages, _ = _sum([(more, 0.0)] if tabulated else [(table, 0.0), (more, 0.0)])
-    memory = max(memory, space * min(ROUTES[route].at_once, some.size))
+    memory = max(memory, space * min(algorithm.at_once, some.size))
     stage = max(stages, key=lambda stage_name: stages[stage_name], default="nothing")
     return Cost(seconds=sum(stages.values()), memory=memory / GIB, stage=stage)
-
-
-@lru_cache(maxsize=256)
-def _tables(law: Law, d: int, route: str) -> Counts:
-    """The cost of the tables of a law in one dimension, which are made once."""
-    return ROUTES[route].tables(law, d)
 
 
 @lru_cache(maxsize=256)

@@ -28,46 +28,20 @@ from lipverify.problem import Problem
 from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Linear
 
-ORDERS, STEPS = (20, 14), (0.16, 0.2)
-"""Nodes per panel in h, and step in log lambda, of the rule and of the coarser rule that estimates its error."""
-SMALL, LATE, LONGEST = 22.0, 45.0, 300.0
-"""Integrals over log lambda start at -log n - SMALL and end LATE above the largest log(1/K), at LONGEST at most."""
-SAFE = 4.0
-"""Factor from the difference of two rules to the error of the finer."""
-FAR = 128.0
-"""Up to this u, panels have width one, the scale on which e^{-lambda K} steps from 0 to 1 if K is exponential."""
-ROUNDING, TINY = 1e-12, 1e-300
-"""Relative rounding of a sum over thousands of nodes, and the least value under a logarithm."""
-BLUNT = 1e-3
-"""Largest relative error of a term; a result with a larger one is refused."""
+TINY = 1e-300
+"""The least value under a logarithm."""
 
 
 def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:
-    """Both terms at every w.
-
-    Raises
-    ------
-    InvalidInput
-        If the kernel does not apply to this problem, see `kernel_for`.
-    OutOfReach
-        If the law is not linear, or windows hold so few tokens that the relative error of a term would exceed BLUNT.
-    """
+    """Both terms at every w, for linear laws and unless windows hold so few tokens that an error would be large."""
     kernel = kernel_for(attention, problem, w)
     slope_variance = _slope_variance(problem.law, attention)
     means = np.array([_with_error(kernel, problem.d, float(problem.n), float(window)) for window in np.ravel(w)])
     units = np.array([problem.sigma**2, slope_variance / problem.d])
-    values, errors = (
-        np.reshape(part * units, (*np.shape(w), 2)) for part in np.moveaxis(means.reshape(-1, 2, 2), 1, 0)
-    )
-    return LossTerms(
-        problem=problem,
-        method="exact",
-        w=w,
-        noise=values[..., 0],
-        bias=values[..., 1],
-        noise_error=errors[..., 0],
-        bias_error=errors[..., 1],
-    )
+    values = np.reshape(means.reshape(-1, 2, 2) * units, (*np.shape(w), 4))
+    names = ("noise", "bias", "noise_error", "bias_error")
+    columns: dict[str, Any] = {name: values[..., i] for i, name in enumerate(names)}
+    return LossTerms(problem=problem, method="exact", w=w, **columns)
 
 
 @by_law
@@ -85,9 +59,9 @@ def _of_linear(law: Affine | Linear, attention: Any) -> float:
 
 def _with_error(kernel: Kernel, d: int, n: float, w: float) -> tuple[Floats, Floats]:
     """E sum a^2 and E |sum_i a_i x_i - x|^2; the errors are the difference to a coarser rule plus the cut-off tail."""
-    (value, rest), (coarse, _) = (_means(kernel, d, n, w, *rule) for rule in zip(ORDERS, STEPS, strict=True))
-    error = SAFE * np.abs(value - coarse) + ROUNDING * value + rest
-    if not np.all(error <= BLUNT * value):
+    (value, rest), (coarse, _) = (_means(kernel, d, n, w, *rule) for rule in ((20, 0.16), (14, 0.2)))
+    error = 4 * np.abs(value - coarse) + 1e-12 * value + rest
+    if not np.all(error <= 1e-3 * value):
         raise OutOfReach(
             f"attention = {kernel!r}, w = {w:g}, n = {n:g}: weights differ by so much that the rule leaves an "
             f"error of {np.max(error / value):.0e} of a term; use a smaller w, or method='montecarlo'."
@@ -96,7 +70,7 @@ def _with_error(kernel: Kernel, d: int, n: float, w: float) -> tuple[Floats, Flo
 
 
 def _means(kernel: Kernel, d: int, n: float, w: float, order: int, step: float) -> tuple[Floats, Floats]:
-    """Both means by one rule, and bounds on the tails of their integrals.
+    """Both means by a rule with `order` nodes per panel in h and a step in log lambda, and bounds on their tails.
 
     The tail of the noise beyond lambda is at most E (1 + lambda S) e^{-lambda S} <= 1.3 E e^{-lambda S / 2}, over
     contexts with a token in the window, and (sum_i a_i h_i)^2 + sum_i a_i^2 h_i (2 - h_i) <= 5.
@@ -105,8 +79,8 @@ def _means(kernel: Kernel, d: int, n: float, w: float, order: int, step: float) 
     K = kernel.weight(w * h, w)
     K = K / np.max(K)
     reached = min(1.0, float(np.sum(mass))) if 2 * w > kernel.support else 1.0
-    end = LATE if math.isfinite(kernel.support) else min(LONGEST, 5 - math.log(max(np.min(K), TINY)))
-    u = np.exp(np.arange(-math.log(n) - SMALL, end, step))[:, None]
+    end = 45.0 if math.isfinite(kernel.support) else min(300.0, 5 - math.log(max(np.min(K), TINY)))
+    u = np.exp(np.arange(-math.log(n) - 22, end, step))[:, None]
     tilted = np.exp(-u * K) * mass
     hit = -np.expm1(-u * K) @ mass
     phi = np.sum(tilted, axis=1) + (1 - reached)
@@ -127,13 +101,13 @@ def _none(reached: float, n: float) -> float:
 def tokens(kernel: Kernel, d: int, w: float, order: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes h = 1 - <x_i, x> with K > 0 on panels, and their shares of the sphere.
 
-    The panels are in the angle, where the density is sin^{d-2}. Their width in u doubles from u = 1/64 to 1, is one
-    from 1 to `FAR`, and halves towards the end of K's support.
+    The panels are in the angle, where the density is sin^{d-2}. Their width in u doubles from u = 1/64 to 1, is one up
+    to 128, the scale on which e^{-lambda K} steps if K is exponential, and halves towards the end of K's support.
     """
     if math.isfinite(kernel.support):
         edges = np.array([kernel.support * (1 - 2.0**-k) for k in range(50)] + [kernel.support])
     else:
-        edges = np.concatenate([[0.0], 2.0 ** np.arange(-6, 1), np.arange(2.0, FAR), FAR * 1.25 ** np.arange(200)])
+        edges = np.concatenate([[0.0], 2.0 ** np.arange(-6, 1), np.arange(2.0, 128), 128 * 1.25 ** np.arange(200)])
     top = min(2.0, kernel.support / w) if w > 0 else 2.0
     h = np.append(edges[edges < w * top] / w, top) if w > 0 else np.array([0.0, top])
     places = 2 * np.arcsin(np.sqrt(np.unique(np.append(h, min(1.0, top))) / 2))

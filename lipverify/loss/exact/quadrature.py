@@ -1,8 +1,4 @@
-"""Quadrature and tables that know no law: rules on [0, 1], and polynomials through Chebyshev points of graded panels.
-
-Rules have the order that singular ends allow. A table is a function of u = log(lambda) or of a deficit, on panels of a
-coordinate in which it varies on a scale of one.
-"""
+"""Quadrature and tables that know no law: rules on [0, 1], and polynomials on graded panels."""
 
 from __future__ import annotations
 
@@ -21,10 +17,6 @@ from lipverify.foundation.arrays import Floats
 
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 8
 """A coordinate of a point of S^{d-1} exceeds 9 / sqrt(d) with probability e^-40: for d > 8 rules split there."""
-LARGEST_SQUARING = 32
-"""Up to this exponent products take less time than NumPy's power."""
-STRENGTH = 6
-"""A root |x|^s at the end of an interval becomes x^{6 s + 5} under the rule for roots."""
 
 legendre_rule = cache(np.polynomial.legendre.leggauss)
 """Nodes and weights on [-1, 1], cached for both rules that use them."""
@@ -34,25 +26,29 @@ legendre_rule = cache(np.polynomial.legendre.leggauss)
 def gauss_rule(order: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre on [0, 1] after x -> sin^2(pi x / 2): exact for half-integer powers at the ends.
 
-    Averages over a kink behave like a half-integer power where a token first reaches the kink. The map turns that into
-    an analytic function, so that no dimension is a special case.
+    Averages over a kink behave like such a power where a token first reaches the kink, in odd dimensions.
     """
     x, weight = legendre_rule(order)
     angle = np.pi * (x + 1) / 4
     return np.sin(angle) ** 2, weight * np.pi / 4 * np.sin(2 * angle)
 
 
-@cache
 def plain_rule(order: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre on [0, 1] for integrands that are analytic at the ends: half of the nodes suffice."""
     x, weight = legendre_rule(order)
     return (x + 1) / 2, weight / 2
 
 
-@cache
 def smooth_rule(order: int) -> tuple[Floats, Floats]:
     """A rule for integrands that are analytic at the ends, with the density of `gauss_rule` in the middle."""
     return plain_rule(math.ceil(2 / math.pi * order))
+
+
+def on_panels(edges: Floats, rule: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Nodes and weights of a rule on [0, 1] between neighbouring edges, (..., edge): (..., panel, node)."""
+    x, gauss = rule
+    width = np.diff(edges, axis=-1)[..., None]
+    return edges[..., :-1, None] + width * x, width * gauss
 
 
 def split_rule(
@@ -79,12 +75,8 @@ def split_rule(
 
 
 def integer_power(x: Floats, k: int) -> Floats:
-    """x^k for an integer k >= 0 by squaring, which is several times faster than the general power for small k.
-
-    >>> integer_power(np.array([2.0, 3.0]), 5)
-    array([ 32., 243.])
-    """
-    if k > LARGEST_SQUARING:
+    """x^k for an integer k >= 0 by squaring, which is several times faster than the general power for small k."""
+    if k > 32:
         return x**k
     if k < 2:
         return x if k else np.ones_like(x)
@@ -94,11 +86,9 @@ def integer_power(x: Floats, k: int) -> Floats:
 
 @cache
 def root_rule(order: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre on [0, 1] under a polynomial map that is flat to order STRENGTH at both ends, for roots there."""
-    x, weight = np.polynomial.legendre.leggauss(order)
-    slope = np.polynomial.Polynomial([0.5, -0.5]) ** (STRENGTH - 1) * np.polynomial.Polynomial([0.5, 0.5]) ** (
-        STRENGTH - 1
-    )
+    """Gauss-Legendre on [0, 1] under a polynomial map flat at both ends, where a root |x|^s becomes x^{6 s + 5}."""
+    x, weight = legendre_rule(order)
+    slope = np.polynomial.Polynomial([0.5, -0.5]) ** 5 * np.polynomial.Polynomial([0.5, 0.5]) ** 5
     primitive = slope.integ(lbnd=-1)
     return primitive(x) / primitive(1.0), weight * slope(x) / primitive(1.0)
 
@@ -117,13 +107,7 @@ def polynomials(size: int, points: int) -> Floats:
 
 
 def chebyshev_values(x: Floats, size: int) -> Floats:
-    """T_k at flat x, (k < size, point), by the recurrence in k, vectorised over the points.
-
-    >>> chebyshev_values(np.array([0.5, 1.0]), 3)
-    array([[ 1. ,  1. ],
-           [ 0.5,  1. ],
-           [-0.5,  1. ]])
-    """
+    """T_k at flat x, (k < size, point), by the recurrence in k."""
     values = np.empty((size, x.size))
     values[0] = 1
     if size > 1:
@@ -136,11 +120,7 @@ def chebyshev_values(x: Floats, size: int) -> Floats:
 
 
 def clenshaw(coefficients: Floats, column: NDArray[np.intp], x: Floats) -> Floats:
-    """sum_k c_k T_k(x), by Clenshaw's recurrence; every x has the column of coefficients (k, column) with its index.
-
-    >>> clenshaw(np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([0, 1]), np.array([0.5, 0.5]))
-    array([2. , 0.5])
-    """
+    """sum_k c_k T_k(x), by Clenshaw's recurrence; every x has the column of coefficients (k, column) with its index."""
     double = 2 * x
     after, later = np.zeros_like(x), np.zeros_like(x)
     for row in coefficients[:0:-1]:
@@ -148,19 +128,16 @@ def clenshaw(coefficients: Floats, column: NDArray[np.intp], x: Floats) -> Float
     return np.asarray(coefficients[0][column] + x * after - later)
 
 
+@cache
 def to_coefficients(size: int) -> Floats:
-    """The matrix from values at `size` Chebyshev points to the coefficients of the polynomial through them.
-
-    >>> np.abs(to_coefficients(3) @ chebyshev_points(3) ** 2).round(12)
-    array([0.5, 0. , 0.5])
-    """
-    matrix = 2 / size * polynomials(size, size).T
+    """The matrix from values at `size` Chebyshev points to the coefficients of the polynomial through them."""
+    matrix = np.asarray(2 / size * polynomials(size, size).T)
     matrix[0] /= 2
-    return np.asarray(matrix)
+    matrix.setflags(write=False)
+    return matrix
 
 
 def _angles(size: int) -> Floats:
-    """The angles of the zeros of T_size."""
     return np.pi * (np.arange(size) + 0.5) / size
 
 
@@ -179,7 +156,7 @@ class Grading:
     """
 
     d: int
-    w: Floats
+    w: Floats | float
 
     @property
     def knee(self) -> float:
@@ -219,7 +196,7 @@ class Grading:
         edges[0], edges[-1] = low, high
         return edges
 
-    def _half(self, u: Floats) -> Floats:
+    def _half(self, u: Floats | float) -> Floats:
         beyond = np.maximum(u - self.knee, 0) / self.growth
         return np.where(u <= self.knee, u, self.knee + self.growth * np.log1p(beyond))
 
@@ -255,23 +232,18 @@ class LogGrading(Grading):
 
 
 TABLE, PARTS, FEWER = 18, 64, 6
-"""Number of coefficients per unit of the graded coordinate. For evaluation the polynomial is split into PARTS parts of
-a unit, on which FEWER coefficients have the same accuracy."""
+"""Coefficients per unit of the graded coordinate; for evaluation it has PARTS parts with FEWER coefficients each."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """A function of u between the first and the last of `edges`, as a Chebyshev polynomial on every part of a panel.
-
-    Panels lie between the edges and have `parts` parts of equal length; each column of coefficients belongs to a part.
-    `tails` are the last coefficients on every panel, which bound the truncation error; `last` are values near its end.
-    """
+    """A function of u between the first and the last of `edges`, as a Chebyshev polynomial on every part of a panel."""
 
     edges: Floats
-    coefficients: Floats
-    parts: int = 1
-    tails: Floats = field(default_factory=lambda: np.empty(0))
-    last: Floats = field(default_factory=lambda: np.empty(0))
+    coefficients: Floats  # a column for every part of every panel
+    tails: Floats  # the last coefficients on every panel, which bound the truncation error
+    parts: int = 1  # of equal length, of every panel
+    last: Floats = field(default_factory=lambda: np.empty(0))  # values near the end of every panel
 
     @classmethod
     def of(cls, function: Callable[[Floats], Floats], grading: Grading, *ends: float) -> list[Graded]:
@@ -284,10 +256,10 @@ class Graded:
         tables = []
         for values in np.atleast_2d(function(u.ravel())):
             values = values.reshape(u.shape)
-            coefficients = _to_coefficients() @ values.T
+            coefficients = to_coefficients(TABLE) @ values.T
             # (part, coefficient, panel); panels and their parts become the columns
             parts = np.reshape(np.transpose(_to_parts() @ coefficients, (1, 2, 0)), (FEWER, -1))
-            tables.append(cls(edges, parts, PARTS, np.max(np.abs(coefficients[-3:]), axis=0), values[:, 0]))
+            tables.append(cls(edges, parts, np.max(np.abs(coefficients[-3:]), axis=0), PARTS, values[:, 0]))
         return tables
 
     def __call__(self, u: Floats) -> Floats:
@@ -303,11 +275,6 @@ class Graded:
         """The last coefficients on the panel of every u."""
         panel = np.searchsorted(self.edges, u) - 1
         return self.tails[np.clip(panel, 0, self.tails.size - 1)]
-
-
-@cache
-def _to_coefficients() -> Floats:
-    return to_coefficients(TABLE)
 
 
 @cache

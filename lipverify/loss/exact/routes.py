@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
-from lipverify.loss.exact.algorithms import ROUTES
-from lipverify.loss.exact.cost import begin, cost_of, known, plan_of
+from lipverify.loss.exact.cost import ROUTES, begin, cost_of, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import Row, groups, rows_of
@@ -31,21 +30,10 @@ SMALLEST, LARGEST = 1e-300, 1e300
 """Range of w. The terms are analytic at w = 0, so below the first they equal those at 0 to far less than rounding."""
 HIGHEST = 1e140
 """Largest value of a law and of the noise: products of their squares with weights and counts must not overflow."""
-BLUNT, BLUNT_ROOTED = 1e-10, 1e-6
-"""Relative error above which the other route is tried; a route that resolves a law has an error of a hundredth of this.
-The second is for links with roots, whose variogram has about this error."""
 LOST = 1e-8
 """Relative error above which `reason` says how to get more digits."""
 NARROW = 200.0
 """Up to this w, the other route is tried at any cost if digits are lost: half a minute if windows hold few tokens."""
-WORK, LITTLE_WORK = 2e5, 2e4
-"""Largest cost of the zonal route otherwise, in units of `work_of`: a few seconds. The second, a tenth of that, applies
-where the gain would be small: for a covariance with an error up to `LOST`, and for every law above `NARROW`."""
-NOTICED = 1e-3
-"""Relative error above which a route has detected that it does not resolve a link. The other route then may not report
-a smaller error, unless it knows the link as a formula."""
-HARMONICS = 64
-"""Number of harmonics of a covariance that are tested for being negative, even if fewer enter the loss."""
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
 TINY = 1e-300
 """The least error of a term that is not 0, and least divisor of a relative error."""
@@ -58,14 +46,8 @@ def exact_terms(
 
     `route` is "ridge" or "zonal". By default `TABLE` chooses it for each law and w. If that route has a large error or
     refuses, the other is tried, and the more accurate value is returned; `reason` of the result says why.
-    `attention` is "softmax", or a kernel of `lipverify.attention` on linear tasks, which has its own route.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such route, or the kernel does not apply to this problem.
-    OutOfReach
-        If the route cannot reach a useful error, w exceeds `LARGEST`, or values exceed `HIGHEST`.
+    `attention` is "softmax", or a kernel of `lipverify.attention` on linear tasks, which has its own route. It refuses
+    a w above `LARGEST`, values above `HIGHEST`, and what the route cannot compute with a useful error.
     """
     if attention != "softmax":
         if route is not None:
@@ -142,19 +124,28 @@ def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
     begin(problem, plan_of(problem, w))
     sight = sight_of(problem.law)
     if sight.averaged and not sight.links:
-        spectrum_of(problem.law, problem.d, HARMONICS)  # refuse a function that is not a covariance in this dimension
+        spectrum_of(problem.law, problem.d, 64)  # refuse a function that is not a covariance in this dimension
     parts = [part for row, which in groups(problem.law, problem.d, w) for part in _by_row(row, problem, w, which)]
     return _explained(_joined(problem, parts, w))
 
 
 def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
     """Terms by one route, if the budget allows it."""
-    begin(problem, cost_of(problem, w, route, known(problem, route)), route)
-    return replace(ROUTES[route].terms(problem, w), error_kind=sight_of(problem.law).error_kind(route))
+    begin(problem, cost_of(problem, w, route), route)
+    bias, noise, bias_error, noise_error = ROUTES[route].terms(problem, w)
+    return LossTerms(
+        problem=problem,
+        method="exact",
+        w=w,
+        bias=bias,
+        noise=noise,
+        bias_error=bias_error,
+        noise_error=noise_error,
+        error_kind=sight_of(problem.law).error_kind(route),
+    )
 
 
-Part = tuple[LossTerms, NDArray[np.intp]]
-"""Terms at some w, and the indices of these w."""
+Part = tuple[LossTerms, NDArray[np.intp]]  # terms at some w, and the indices of these w
 
 
 def _by_row(row: Row, problem: Problem, w: Floats, which: NDArray[np.intp]) -> Iterator[Part]:
@@ -188,11 +179,11 @@ def _explained(terms: LossTerms) -> LossTerms:
 
 
 def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
-    """True at each w at which the other route is not tried."""
+    """True at each w at which the other route is not tried: a route that resolves a law has a hundredth of this."""
     share = _share(terms)
-    sharp = share <= BLUNT
+    sharp = share <= 1e-10
     if not sharp.all() and sight_of(terms.problem.law).rooted:
-        sharp = share <= BLUNT_ROOTED
+        sharp = share <= 1e-6  # about the error of its variogram
     return sharp
 
 
@@ -216,15 +207,15 @@ def _first(problem: Problem, w: Floats, routes: tuple[str, ...]) -> LossTerms:
 def _sharper(terms: LossTerms, routes: tuple[str, ...], floor: float = 0.0) -> tuple[LossTerms, float]:
     """Terms at one w by the first route, or by the second if the first has a large error and the second a smaller one.
 
-    Also returns the second route's relative error, which is a lower bound for all larger w, because the error of the
-    zonal route grows with w. The second route is skipped if this bound is at least the first route's error.
+    And the second route's relative error, a `floor` for all larger w, because the error of the zonal route grows.
     """
     problem, w, share = terms.problem, float(np.asarray(terms.w)[0]), float(_share(terms)[0])
     if _sharp(terms)[0] or terms.reason:
         return terms, floor
     (first, second), sight = routes, sight_of(problem.law)
     reason, lost = f"{first}: at w = {w:g} an error of {share:.0e} of the value.", share > LOST
-    most = WORK if lost or (sight.links and w <= NARROW) else LITTLE_WORK
+    # a few seconds, or a tenth of that where the gain would be small
+    most = 2e5 if lost or (sight.links and w <= NARROW) else 2e4
     if share <= floor:
         remark = f"{second}: no less."
     elif second == "zonal" and not (lost and w <= NARROW) and work_of(problem, w) > most:
@@ -247,14 +238,12 @@ def _doubted(terms: LossTerms, alternative: LossTerms) -> LossTerms:
 
     An estimated error is also enlarged if the other route detected an unresolved link.
     """
-    bias_error = np.asarray(terms.bias_error)
+    error, other = np.asarray(terms.bias_error), np.asarray(alternative.bias_error)
     apart = np.abs(terms.bias - alternative.bias)
-    disagree = apart > bias_error + alternative.bias_error
-    noticed = alternative.bias_error > NOTICED * np.abs(alternative.bias)
+    disagree, noticed = apart > error + other, other > 1e-3 * np.abs(alternative.bias)
     doubted = disagree | noticed if terms.error_kind == "estimated" else disagree
     kind: ErrorKind = "estimated" if np.any(disagree) else terms.error_kind
-    larger = np.where(doubted, np.maximum(alternative.bias_error, apart + bias_error), bias_error)
-    return replace(terms, bias_error=larger, error_kind=kind)
+    return replace(terms, bias_error=np.where(doubted, np.maximum(other, apart + error), error), error_kind=kind)
 
 
 def _share(terms: LossTerms) -> Floats:

@@ -1,4 +1,4 @@
-"""The route table: the route for each law and w, with the reason of every row."""
+"""The route table: the route for each law and w."""
 
 from __future__ import annotations
 
@@ -16,72 +16,40 @@ from lipverify.problem.law import Law
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the route table.
+    """A row of the route table."""
 
-    Attributes
-    ----------
-    holds
-        The condition of the row: a function of the law's sight and the dimension.
-    routes
-        The route to try first, and a second route, if any, for problems that the first refuses.
-    compared
-        True if the second route is also tried when the first has a large error; the more accurate value is returned.
-    alone
-        True if every w is computed separately, so that a refusal at one w does not affect the others.
-    up_to
-        The largest w of the row; for larger w the next rows apply.
-    why
-        The reason for the row.
-    """
-
-    holds: Callable[[Sight, int], bool]
-    routes: tuple[str, ...]
-    why: str
-    compared: bool = False
-    alone: bool = False
-    up_to: float = math.inf
+    holds: Callable[[Sight, int], object]  # its condition, by the law's sight and the dimension
+    routes: tuple[str, ...]  # to try first, and a second one, if any, for problems that the first refuses
+    compared: bool = False  # the second is also tried when the first has a large error; the smaller error wins
+    alone: bool = False  # every w is computed separately, so that a refusal at one does not affect the others
+    up_to: float = math.inf  # the largest w of the row; for larger w the next rows apply
 
 
+# the first row whose condition holds applies
 TABLE = (
+    # The quadrature of the harmonics adapts to the link and resolves arbitrarily narrow features. The variogram is not
+    # smooth at the differences of close kinks, and its table would take minutes.
+    Row(lambda law, d: law.narrow is not None or law.close, ("zonal", "ridge"), alone=True),
+    # Only the spectrum of the law is known.
+    Row(lambda law, d: not law.averaged, ("zonal",)),
+    # The averages over tasks are exact up to rounding, so a comparison with the second route gains nothing.
+    Row(lambda law, d: law.named, ("ridge", "zonal")),
+    # Up to w = 1e-3 a few dozen harmonics suffice. The ridge route's table of averages over the other tokens would need
+    # more panels than fit into memory.
+    Row(lambda law, d: law.kinks and law.rooted, ("zonal", "ridge"), alone=True, up_to=1e-3),
+    # The variogram of several kinks with roots takes seconds; the few hundred harmonics that w up to 50 needs take a
+    # tenth of that. Beyond d = 6 rounding swamps the coefficients, because a degree has too many harmonics. On the
+    # circle the variogram is a single integral.
     Row(
-        lambda law, d: law.narrow is not None or law.close,
+        lambda law, d: law.kinks and law.rooted and law.meetings >= 2 and 2 < d <= 6,
         ("zonal", "ridge"),
-        "The quadrature of the harmonics adapts to the link and resolves arbitrarily narrow features. The variogram is "
-        "not smooth at the differences of close kinks, and its table would take minutes.",
-        alone=True,
-    ),
-    Row(lambda law, d: not law.averaged, ("zonal",), "Only the spectrum of the law is known."),
-    Row(
-        lambda law, d: law.named,
-        ("ridge", "zonal"),
-        "The averages over tasks are exact up to rounding, so a comparison with the second route gains nothing.",
-    ),
-    Row(
-        lambda law, d: law.kinked and law.rooted,
-        ("zonal", "ridge"),
-        "Up to w = 1e-3 a few dozen harmonics suffice. The ridge route's table of averages over the other tokens would "
-        "need more panels than fit into memory.",
-        alone=True,
-        up_to=1e-3,
-    ),
-    Row(
-        lambda law, d: law.kinked and law.rooted and law.meetings >= 2 and 2 < d <= 6,
-        ("zonal", "ridge"),
-        "The variogram of several kinks with roots takes seconds; the few hundred harmonics that w up to 50 needs take "
-        "a tenth of that. Beyond d = 6 rounding swamps the coefficients, because a degree has too many harmonics. On "
-        "the circle the variogram is a single integral.",
         compared=True,
         alone=True,
         up_to=50.0,
     ),
-    Row(
-        lambda law, d: True,
-        ("ridge", "zonal"),
-        "The table of the variogram is computed once for a law, and every w then has the same cost.",
-        compared=True,
-    ),
+    # The table of the variogram is computed once for a law, and every w then has the same cost.
+    Row(lambda law, d: True, ("ridge", "zonal"), compared=True),
 )
-"""The first row whose condition holds applies."""
 
 
 def rows_of(law: Law, d: int) -> list[Row]:

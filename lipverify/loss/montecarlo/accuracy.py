@@ -1,4 +1,4 @@
-r"""Draw a given number of samples, or as many as a given accuracy needs."""
+"""Draw a given number of samples, or as many as a given accuracy needs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,13 @@ from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import NormalTally
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.samples import Divisible
+from lipverify.loss.work import Progress
 
 Tallies = type[Tally] | type[NormalTally]
 """Kinds of interval: `Tally` is a betting interval, `NormalTally` relies on the central limit theorem."""
 
-Progress = Callable[[int, int], None]
-
-MISS = 0.05
-"""Probability that an interval of all looks together misses its mean."""
 MOST_LOOKS = 8
-"""Most looks at the samples; each next one aims at the number that the last one predicts."""
+"""Most looks at the samples."""
 
 
 class Sampler(Protocol):
@@ -47,12 +44,11 @@ def tally_of(
 ) -> Tally | NormalTally:
     """The tally of the first `count` samples; a larger count starts with the same samples.
 
-    Threads and chunk sizes change only the time: chunks are added in order, whichever thread made them, and a tally
-    sums samples in blocks that do not depend on the chunks.
+    Threads and chunk sizes change only the time: a tally sums samples in blocks that do not depend on the chunks.
     """
     backend: Backend = getattr(sampler, "backend", NUMPY)
     tally = kind(*sampler.bounds(), xp=backend.xp, moments=backend.moments)
-    added = _added(tally, sampler, count, workers) if workers > 1 else _added_in_memory(tally, sampler, count, backend)
+    added = _by_threads(tally, sampler, count, workers) if workers > 1 else _in_memory(tally, sampler, count, backend)
     if progress is not None:
         progress(0, count)  # a context of 1e9 tokens takes a minute
     for _ in added:
@@ -61,13 +57,7 @@ def tally_of(
     return tally
 
 
-def _added(tally: Tally | NormalTally, sampler: Sampler, count: int, workers: int) -> Iterator[None]:
-    """Add the first `count` samples to a tally, in chunks made by threads."""
-    for chunk in _chunks(sampler, count, workers):
-        yield tally.add(chunk[: count - tally.count, ...])
-
-
-def _added_in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
+def _in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
     """Add samples in this thread; if memory is short, halve the chunks, down to a single sample."""
     size, short = sampler.size, False
     while tally.count < count:
@@ -92,17 +82,17 @@ def _chunk(sampler: Sampler, first: int, count: int) -> Array:
     return sampler.rows(first, count) if isinstance(sampler, Divisible) else sampler.chunk(first // sampler.size)
 
 
-def _chunks(sampler: Sampler, count: int, workers: int) -> Iterator[Array]:
-    """The first chunks in order, made by threads that run at most a few chunks ahead."""
+def _by_threads(tally: Tally | NormalTally, sampler: Sampler, count: int, workers: int) -> Iterator[None]:
+    """Add chunks in order, made by threads that run at most a few chunks ahead."""
     with ThreadPoolExecutor(workers) as pool:
         ahead: deque[Future[Array]] = deque()
         try:
             for first in range(0, count, sampler.size):
                 ahead.append(pool.submit(_chunk, sampler, first, min(sampler.size, count - first)))
                 if len(ahead) > 2 * workers:
-                    yield ahead.popleft().result()
+                    yield tally.add(ahead.popleft().result()[: count - tally.count, ...])
             while ahead:
-                yield ahead.popleft().result()
+                yield tally.add(ahead.popleft().result()[: count - tally.count, ...])
         finally:
             for future in ahead:
                 future.cancel()
@@ -119,16 +109,11 @@ def until(
 ) -> tuple[Floats, Floats]:
     """(mean, half-width) of 95 % intervals that are narrower than rtol times the mean, in every column.
 
-    `at` gives a sampler for an address. A pilot of `first` samples estimates the necessary number, and new samples are
-    drawn, so that their number does not depend on their values. If they are not enough, the draw is repeated with more:
-    look k spends the probability 0.05 / 2^k, so that all looks together miss with probability 0.05 at most.
-
-    Raises
-    ------
-    OutOfReach
-        If more than `most` samples are needed.
+    A pilot of `first` samples estimates the necessary number, and new samples are drawn, so that their number does not
+    depend on their values. If they are not enough, the draw is repeated with more: look k spends the probability
+    0.05 / 2^k, so that all looks together miss with probability 0.05 at most.
     """
-    tally, miss = tally_of(at("pilot"), first, progress, workers, kind), MISS
+    tally, miss = tally_of(at("pilot"), first, progress, workers, kind), 0.05
     for look in range(MOST_LOOKS):
         miss /= 2
         needed = tally.needed(rtol, miss)

@@ -16,9 +16,6 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import inverted, uniforms
 from lipverify.foundation.validation import chosen
 
-Compiled = Callable[..., tuple[Any, Any]]
-"""samples(law, L, d, n, ladders, key, first, bundles) -> (noise, bias), see `compiled.launch.samples`."""
-
 
 @dataclass(frozen=True)
 class Backend:
@@ -29,7 +26,7 @@ class Backend:
     xp, device
         An array namespace and one of its devices; None for the current one.
     compiled, tokens
-        Compiled code for reduced sampling, and the approximate number of tokens per call.
+        Compiled code for reduced sampling, as `compiled.launch.samples`, and the approximate number of tokens per call.
     uniforms
         (seed, stream, chunk, shape, first) -> uniforms with the words of NumPy's Philox, drawn on the device of `xp` or
         on the host, see `foundation.streams.uniforms`.
@@ -49,7 +46,7 @@ class Backend:
 
     xp: Any = np
     device: Any = None
-    compiled: Compiled | None = None
+    compiled: Callable[..., tuple[Any, Any]] | None = None
     tokens: int = 0
     uniforms: Callable[[int, str, int, tuple[int, ...], int], Array] = uniforms
     inverted: Callable[[Array], Array] = inverted
@@ -65,7 +62,6 @@ NUMPY = Backend()
 
 
 def _native() -> Backend:
-    """NumPy, with code compiled by the C compiler of this machine."""
     from lipverify.loss.montecarlo.compiled import native
 
     native.require_compiler()
@@ -108,14 +104,7 @@ def backend_named(name: str) -> Backend:
 
 
 def backend_of(name: str | None, xp: Any, device: Any, workers: int = 1) -> Backend:
-    """A backend by its name, or by a namespace with its device; NumPy by default.
-
-    Raises
-    ------
-    InvalidInput
-        If both a name and a namespace are given, a device without its namespace, an object that is not a namespace, or
-        several threads for a GPU.
-    """
+    """A backend by its name, or by a namespace with its device; NumPy by default."""
     if name is not None and (xp is not None or device is not None):
         raise InvalidInput(f"backend = {shown(name)} with xp or device: give one of them; they say where to compute.")
     if xp is None and device is not None:

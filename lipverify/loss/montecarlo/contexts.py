@@ -1,4 +1,4 @@
-r"""Draw whole contexts in R^d, each a query, n tokens and a task, for any covariates and any law that can be drawn."""
+"""Draw whole contexts in R^d, each a query, n tokens and a task, for any covariates and any law that can be drawn."""
 
 from __future__ import annotations
 
@@ -67,14 +67,7 @@ def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk
 
 
 def draw_together(problem: Problem, contexts: int, seed: int, streams: Sequence[str]) -> Contexts:
-    """The draws of `draw_contexts` for each of R streams, stacked along a first axis of length R.
-
-    >>> from lipverify.laws import ReLU
-    >>> p = Problem(d=3, n=10, law=ReLU())
-    >>> together = draw_together(p, contexts=4, seed=0, streams=["a", "b"])
-    >>> bool(np.all(together.values[1][1] == draw_contexts(p, contexts=4, seed=0, stream="b").values[1]))
-    True
-    """
+    """The draws of `draw_contexts` for each of R streams, stacked along a first axis of length R."""
     law, d, n = as_functions(problem.law, "Monte Carlo"), problem.d, int(problem.n)
     points = [generator(seed, stream, 0) for stream in streams]
     tasks = [law.draw(generator(seed, f"{stream}/tasks", 0), contexts, d) for stream in streams]
@@ -99,7 +92,7 @@ def draw_together(problem: Problem, contexts: int, seed: int, streams: Sequence[
 
 
 def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk: int = 0) -> tuple[Array, Array]:
-    r"""Labels y_i = f(x_i) + eps_i of the tokens, (C, n), and f at the query, (C,), with amplitudes and noise drawn.
+    """Labels y_i = f(x_i) + eps_i of the tokens, (C, n), and f at the query, (C,), with amplitudes and noise drawn.
 
     Parameters
     ----------

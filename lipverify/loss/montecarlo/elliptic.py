@@ -24,22 +24,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, reduce
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Array, Floats, to_device
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import generator, standard_normals
-from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected, split
 from lipverify.loss.montecarlo.samples import Divisible, largest_bias, rungs, softmax_bounds
-from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
-from lipverify.problem import Problem
+from lipverify.loss.montecarlo.windows import Grid, Sums, joined, softmax_sums
 from lipverify.problem.composed import ridge_form
 from lipverify.problem.covariates import Gaussian
 from lipverify.problem.law import RidgeLaw, as_functions, as_ridge
@@ -47,20 +44,9 @@ from lipverify.problem.law import RidgeLaw, as_functions, as_ridge
 SphereNoise = Callable[[int, int | float, Floats], tuple[Floats, Floats]]
 """(d, n, w) -> the noise over sigma^2 on the sphere, and its error."""
 NOISE_QUERIES = 4
-"""Number of queries per context over which the noise is averaged, including its own; one costs less than a few tokens.
-"""
-DEGREES = (16, 32, 64)
-"""Degrees of the polynomials in log(1 + v) for the noise, tried until the last coefficients are small."""
+"""Queries a context over which the noise is averaged, its own included; one costs less than a few tokens."""
 TINY = float(np.finfo(float).tiny)
 """The least normal double, a divisor where a length is 0."""
-SAME = 1e-12
-"""Keys whose lengths differ by less than this share count as equal, within the rounding of the matrices."""
-CROWDED = 3.0
-"""If scores v t have v above this multiple of n, few tokens have most of the weight. The noise then varies over its
-whole range, sampling it is cheap, and the exact method is expensive."""
-ENOUGH, LITTLE = 1e-6, 1e-3
-"""Relative errors of the interpolated noise: ENOUGH is far below any sampling error; above LITTLE the noise is sampled
-instead."""
 
 
 @dataclass(frozen=True)
@@ -81,23 +67,17 @@ class NoiseOfKey:
 
 @lru_cache(maxsize=16)
 def noise_of_key(known: SphereNoise, d: int, n: int | float, least: float, largest: float) -> NoiseOfKey:
-    """The noise for v from `least` to `largest`.
-
-    Raises
-    ------
-    OutOfReach
-        If the method that computes it does not reach it.
-    """
+    """The noise for v from `least` to `largest`."""
     low, high = np.log1p(least), np.log1p(largest)
     domain = (low, max(high, low + 1e-3))
-    for degree in DEGREES:
+    for degree in (16, 32, 64):
         nodes = chebyshev.chebpts1(degree + 1)
         noise, error = known(d, n, np.expm1(domain[0] + (domain[1] - domain[0]) * (nodes + 1) / 2))
         fit = chebyshev.chebfit(nodes, np.log(noise), degree)
         off = float(2 * np.sum(np.abs(fit[degree // 2 + 1 :])) + np.max(error / noise))
-        if off <= ENOUGH:
+        if off <= 1e-6:  # far below any sampling error
             break
-    if not off <= LITTLE:
+    if not off <= 1e-3:
         raise OutOfReach(
             f"v from {least:.2g} to {largest:.2g}: the noise varies too much for a polynomial of degree {degree}."
         )
@@ -108,21 +88,9 @@ def noise_of_key(known: SphereNoise, d: int, n: int | float, least: float, large
 class Elliptic(Divisible):
     """A sampler on the sphere, an ellipsoid or for normal covariates: scores w x_i^T M x; M = None for the identity."""
 
-    problem: Problem
     grid: Grid
     M: Floats | None = None
-    seed: int = 0
-    stream: str = ""
-    backend: Backend = NUMPY
     known: SphereNoise | None = None
-    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
-
-    contexts_a_sample = 1
-
-    @property
-    def xp(self) -> Any:
-        """The array namespace of the backend."""
-        return self.backend.xp
 
     @property
     def size(self) -> int:
@@ -147,12 +115,8 @@ class Elliptic(Divisible):
 
     @property
     def linear_share(self) -> float:
-        """The share of the linear link, which is averaged in closed form: a ReLU is half linear and half |z|."""
+        """The share of the linear link, which is averaged in closed form."""
         return split(self.ridge).linear
-
-    def links(self, z: Array) -> list[Array]:
-        """The links minus the linear share: |z| for ReLU, none for a linear law."""
-        return split(self.ridge).links(z, self.xp)
 
     @property
     def largest_bias(self) -> float:
@@ -163,15 +127,10 @@ class Elliptic(Divisible):
             return self.linear_share * (2 * reach) ** 2 / len(self.sight) + (1 - self.linear_share) * square
         return largest_bias(self.problem)
 
-    @property
-    def lens(self) -> Floats:
-        """B."""
-        return self.form[1]
-
     @cached_property
     def sight(self) -> Floats:
         """G."""
-        return self.lens.T @ self.stretch
+        return self.form[1].T @ self.stretch
 
     @cached_property
     def stretch(self) -> Floats:
@@ -196,11 +155,12 @@ class Elliptic(Divisible):
         sizes = np.linalg.svd(self.key_map @ self.stretch, compute_uv=False)
         return float(sizes[-1]), float(sizes[0])
 
-    @cached_property
+    @property
     def helped(self) -> NDArray[np.bool_]:
         """The w at which the noise is computed, not sampled: neither 0 nor so large that one token has all weight."""
+        # above 3 n few tokens have most of the weight: sampling the noise is cheap, the exact method expensive
         w, n = self.grid.windows, float(self.problem.n)
-        return (w > 0) & (w * self.keys[1] <= CROWDED * n) & (n > 1)
+        return (w > 0) & (w * self.keys[1] <= 3.0 * n) & (n > 1)
 
     @cached_property
     def noise(self) -> NoiseOfKey | None:
@@ -218,11 +178,9 @@ class Elliptic(Divisible):
     def off(self) -> Floats:
         """The error to add to the half-width of every column."""
         w = self.grid.windows
-        noise = (
-            0 * w
-            if self.noise is None
-            else np.where(self.helped, self.noise.off * self.noise.at(w * self.keys[1]), 0.0)
-        )
+        noise = 0 * w
+        if self.noise is not None:
+            noise = np.where(self.helped, self.noise.off * self.noise.at(w * self.keys[1]), 0.0)
         return np.concatenate([noise, 0 * w])
 
     def bounds(self) -> tuple[Floats, Floats]:
@@ -231,7 +189,7 @@ class Elliptic(Divisible):
         reach = np.where(w > 0, np.inf, 0.0) if self.normal else w * largest
         low, high = softmax_bounds(self.problem, reach, self.largest_bias)
         if self.noise is not None:
-            one_size = largest - least <= SAME * largest
+            one_size = largest - least <= 1e-12 * largest  # within the rounding of the matrices
             for bound, key, sign in ((low, largest if one_size else least, -1), (high, largest, 1)):
                 slack = 1 + sign * (0.0 if one_size else 2 * self.noise.off)
                 bound[: w.size] = np.where(self.helped, slack * self.noise.at(w * key), bound[: w.size])
@@ -253,29 +211,29 @@ class Elliptic(Divisible):
         if self.noise is not None:
             w, (low, high) = self.grid.windows, self.ends
             at_queries = self.noise.at(w * lengths[part, :, None]).mean(axis=1)
-            known = self._moved(np.clip(at_queries, low[: w.size], high[: w.size]))
-            noise = self.xp.where(self._moved(self.helped), known, samples[:, : w.size])
+            known = self.on_device(np.clip(at_queries, low[: w.size], high[: w.size]))
+            noise = self.xp.where(self.on_device(self.helped), known, samples[:, : w.size])
             samples = self.xp.concat([noise, samples[:, w.size :]], axis=1)
         return samples
 
     def _samples(self, index: int, part: slice, query: Floats, key: Floats, length: Floats, task: Floats) -> Array:
         """Samples of a part of a chunk, whose contexts have these queries, keys k with lengths, and directions B q."""
-        xp, d, k = self.xp, self.problem.d, len(self.sight)
+        xp, d, k, links = self.xp, self.problem.d, len(self.sight), split(self.ridge).links
         sights, start = task @ self.stretch, np.eye(d)[0]
         size = np.linalg.norm(sights, axis=-1)
         along = np.where(length[:, None] > 0, key / np.maximum(length, TINY)[:, None], start)
         c = np.clip(np.sum(along * sights, axis=-1) / np.maximum(size, TINY), -1.0, 1.0)
         projected = along @ self.sight.T
         rest = (np.sum(self.sight**2) - np.sum(projected * projected, axis=-1)) / (1 if self.normal else d - 1)
-        z0, target = np.sum(task * query, axis=-1), query @ self.lens
+        z0, target = np.sum(task * query, axis=-1), query @ self.form[1]
         size, c, rest, z0, projected, target = (
-            self._moved(array[part, None]) for array in (size, c, rest, z0, projected, target)
+            self.on_device(array[part, None]) for array in (size, c, rest, z0, projected, target)
         )
 
         def values(t: Array, s: Array) -> list[Array]:
             linear = [1 - t, 0 * t + 1 if self.normal else 1 - t * t] if self.linear_share else []
             z = size * (c * t + xp.sqrt(1 - c * c) * s)
-            return linear + [value - offset for value, offset in zip(self.links(z), self.links(z0), strict=True)]
+            return linear + [value - offset for value, offset in zip(links(z, xp), links(z0, xp), strict=True)]
 
         single, twice = rungs(self._sums(index, part, length, values), self.grid, xp)
         S, first = single[:, :, 0], 3 if self.linear_share else 1
@@ -288,21 +246,15 @@ class Elliptic(Divisible):
 
     def _sums(self, index: int, part: slice, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
         """The sums over the tokens of the functions `values` of their coordinates."""
-        sizes = self._moved(length[part, None])
+        sizes = self.on_device(length[part, None])
 
         def of(pairs: Array) -> Sums:
-            moved = self._moved(pairs)
+            moved = self.on_device(pairs)
             u, v = moved[..., 0], moved[..., 1]
             t, s = normal_pairs(u, v, self.xp) if self.normal else projected(u, v, self.problem.d, self.xp)
             return softmax_sums(sizes * t, values(t, s), self.grid, self.xp, self.workspace)
 
-        return reduce(self._merged, map(of, self._draws(index, part)))
-
-    def _moved(self, array: Array) -> Array:
-        return to_device(array, self.xp, self.backend.device)
-
-    def _merged(self, first: Sums, second: Sums) -> Sums:
-        return merged(first, second, self.grid, self.xp)
+        return joined(map(of, self._draws(index, part)), self.grid, self.xp)
 
     def _outer(self, index: int) -> tuple[Floats, Floats]:
         """Draw the queries (size, NOISE_QUERIES, d), of which the first is the context's own, and the tasks."""

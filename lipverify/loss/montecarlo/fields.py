@@ -27,27 +27,15 @@ from lipverify.loss.montecarlo.samples import softmax_bounds, sphere_bounds, spr
 from lipverify.problem.fields import Variation, variation_of
 from lipverify.problem.law import Sum, summands
 
-PAIRS = 2**20
-"""Pairs of points at a time (8 MiB an array)."""
 LARGEST_CONTEXT = 10_000
-"""Tokens of a context."""
-PARTNERS, FEW = 8, 64
-"""Number of tokens J for each w, and largest number of tokens of a context for which all pairs are used."""
-PAIR = 4
-"""Cost of a pair in units of a drawn number: from 1.3 (a squared exponential) to 7 (an incomplete gamma function)."""
+"""Largest number of tokens of a context."""
+PARTNERS = 8
+"""Number of tokens J for each w."""
 
 
 @dataclass(frozen=True)
 class Fields(WholeContexts):
-    """A sampler of softmax attention for a law with a known variogram, or with such a part.
-
-    Raises
-    ------
-    InvalidInput
-        If the covariates leave the sphere and the law is defined on the sphere only, or arrays are not NumPy's.
-    OutOfReach
-        If a context has more than 10,000 tokens.
-    """
+    """A sampler of softmax attention for a law with a known variogram, or with such a part."""
 
     def __post_init__(self) -> None:
         law, n = self.problem.law, self.problem.n
@@ -84,7 +72,7 @@ class Fields(WholeContexts):
     @property
     def all_pairs(self) -> bool:
         """True if all pairs of tokens are used: they are few, or no more than the pairs with all J."""
-        return self.problem.n <= max(FEW, PARTNERS * len(self.w))
+        return self.problem.n <= max(64, PARTNERS * len(self.w))
 
     @property
     def partners(self) -> int:
@@ -94,12 +82,13 @@ class Fields(WholeContexts):
     @property
     def numbers(self) -> float:
         """Cost of a context in units of a drawn number: its coordinates and its pairs."""
-        return float(self.problem.n) * (self.problem.d + PAIR * self.partners)
+        # a pair costs from 1.3 (a squared exponential) to 7 (an incomplete gamma function)
+        return float(self.problem.n) * (self.problem.d + 4 * self.partners)
 
     @property
     def size(self) -> int:
         """Samples in a chunk."""
-        return max(1, PAIRS // ((int(self.problem.n) + 1) * (self.partners + 1)))
+        return max(1, 2**20 // ((int(self.problem.n) + 1) * (self.partners + 1)))  # pairs of 8 MiB an array
 
     @property
     def unit(self) -> float:

@@ -1,4 +1,4 @@
-r"""Sampling with whole contexts in R^d: softmax of any matrix, attention with a kernel of distance, linear attention.
+"""Sampling with whole contexts in R^d: softmax of any matrix, attention with a kernel of distance, linear attention.
 
 It applies to any covariates and any law that can be drawn. Only the label noise and the amplitudes of the law are
 averaged in closed form.
@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Array, Floats, to_device
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.loss.kernels import Kernel, Rational
-from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
 from lipverify.loss.montecarlo.samples import Divisible, drawn, largest_bias, softmax_bounds, sphere_bounds
-from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, grid_of, merged, softmax_sums
-from lipverify.problem import Problem
+from lipverify.loss.montecarlo.windows import Grid, Sums, grid_of, joined, softmax_sums
 from lipverify.problem.law import FunctionLaw, as_functions
 
 COORDINATES = 2**18
@@ -32,18 +30,12 @@ COORDINATES = 2**18
 class WholeContexts(Divisible):
     """Base of samplers with scores w x_i^T M x for every w of a grid; M = None for the identity."""
 
-    problem: Problem
     w: Floats
     M: Floats | None = None
-    seed: int = 0
-    stream: str = ""
-    backend: Backend = NUMPY
-
-    contexts_a_sample = 1
 
     @property
     def law(self) -> FunctionLaw:
-        """The law, as functions that can be drawn."""
+        """The law, which can be drawn."""
         return as_functions(self.problem.law, "Monte Carlo")
 
     @property
@@ -64,7 +56,7 @@ class WholeContexts(Divisible):
             return np.where(self.w > 0, self.w * self.problem.covariates.radius**2 * norm, 0.0)
 
     def blocks(self, first: int, count: int) -> Iterator[Contexts]:
-        """The contexts `first`, ..., `first + count - 1` of one chunk, a block of tokens at a time."""
+        """Some contexts of one chunk, a block of tokens at a time."""
         tokens = max(1, COORDINATES // self.problem.d)
         index, start = divmod(first, self.size)
         address = self.seed, self.stream, index
@@ -72,18 +64,15 @@ class WholeContexts(Divisible):
 
     def scores(self, contexts: Contexts) -> Array:
         """x_i^T M x of every token, (C, tokens)."""
-        xp, device = self.backend.xp, self.backend.device
         keys = contexts.query[:, :, None]
         if self.M is not None:
-            keys = xp.matmul(to_device(self.M, xp, device), keys)  # context by context, see `Divisible.rows`
-        return xp.matmul(contexts.tokens, keys)[:, :, 0]
+            keys = self.xp.matmul(self.on_device(self.M), keys)  # context by context, see `Divisible.rows`
+        return self.xp.matmul(contexts.tokens, keys)[:, :, 0]
 
 
 @dataclass(frozen=True)
 class Full(WholeContexts):
     """Samples of softmax attention."""
-
-    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
 
     @cached_property
     def grid(self) -> Grid:
@@ -98,15 +87,13 @@ class Full(WholeContexts):
 
     def rows(self, first: int, count: int) -> Array:
         """Samples of some contexts of one chunk."""
-        grid, xp = self.grid, self.backend.xp
 
         def sums_of(contexts: Contexts) -> Sums:
             pairs = zip(contexts.values, contexts.targets, strict=True)
             differences = [f - at_query[:, None] for f, at_query in pairs]
-            return softmax_sums(self.scores(contexts), differences, grid, xp, self.workspace)
+            return softmax_sums(self.scores(contexts), differences, self.grid, self.xp, self.workspace)
 
-        sums = reduce(lambda total, more: merged(total, more, grid, xp), map(sums_of, self.blocks(first, count)))
-        return drawn(sums, grid, xp)
+        return drawn(joined(map(sums_of, self.blocks(first, count)), self.grid, self.xp), self.grid, self.xp)
 
 
 @dataclass(frozen=True)
@@ -127,14 +114,14 @@ class LinearAttention(WholeContexts):
 
     def rows(self, first: int, count: int) -> Array:
         """Samples of some contexts of one chunk."""
-        xp, n = self.backend.xp, float(self.problem.n)
+        xp, n = self.xp, float(self.problem.n)
         squares: Any = 0.0
         products: list[Any] = [0.0] * len(self.law.bounds())
         for block in self.blocks(first, count):
             s = self.scores(block)
             squares = squares + xp.sum(s * s, axis=1)
             products = [p + xp.sum(s * f, axis=1) for p, f in zip(products, block.values, strict=True)]
-        w = to_device(self.w, xp, self.backend.device)
+        w = self.on_device(self.w)
         noise = w**2 * (squares / n**2)[:, None]
         errors = [w * (p / n)[:, None] - target[:, None] for p, target in zip(products, block.targets, strict=True)]
         return xp.concat([noise, sum(error * error for error in errors)], axis=1)
@@ -162,7 +149,7 @@ class KernelAttention(WholeContexts):
 
     def rows(self, first: int, count: int) -> Array:
         """Samples of some contexts of one chunk."""
-        xp = self.backend.xp
+        xp = self.xp
         sums: Any = [[0.0] * (2 + len(self.law.bounds())) for _ in self.w]
         for block in self.blocks(first, count):
             h = 1 - self.scores(block)

@@ -21,29 +21,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.arrays import Array, Floats, to_device
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import key_of
-from lipverify.loss.montecarlo.backend import NUMPY, Backend
-from lipverify.loss.montecarlo.samples import Divisible, averaged, drawn, sphere_bounds, spreads
-from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
-from lipverify.problem import Problem
+from lipverify.loss.montecarlo.samples import Divisible, drawn, sphere_bounds, spreads
+from lipverify.loss.montecarlo.windows import Grid, Sums, joined, softmax_sums
 from lipverify.problem.law import Bound, Law, RidgeLaw, as_ridge, by_law
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 
 QUERIES = 4
 """Contexts in a bundle."""
-HEADER_BLOCKS = 2
-"""Blocks of random numbers for the directions of a context, which precede those of its tokens."""
 TINY = 2.0**-54
-"""Half of the smallest positive uniform; it replaces 0, whose logarithm is infinite."""
+"""Half of the smallest positive uniform; it keeps the logarithm of 0 finite."""
 TOKENS = 2**15
-"""Number of tokens at a time, so that their arrays fit in a processor's cache."""
+"""Tokens at a time: their arrays fit in a processor's cache."""
 
 
 def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
@@ -57,12 +53,7 @@ def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
 
 
 def normal_pairs(u: Array, v: Array, xp: Any) -> tuple[Array, Array]:
-    """Two independent standard normals from uniforms on [0, 1): the limit of d^{1/2} `projected` for large d.
-
-    >>> a, b = normal_pairs(np.array([np.exp(-2)]), np.array([0.0]), np)
-    >>> a.round(12).item(), b.item()
-    (2.0, 0.0)
-    """
+    """Two independent standard normals from uniforms on [0, 1): the limit of d^{1/2} `projected` for large d."""
     return _turned(xp.sqrt(-2 * xp.log(u + TINY)), v, xp)
 
 
@@ -74,22 +65,9 @@ def _turned(R: Array | float, v: Array, xp: Any) -> tuple[Array, Array]:
     return scale * (1 - square), 2 * scale * h
 
 
-def quarter_turns(a: Array, b: Array) -> Iterator[tuple[Array, Array]]:
-    """The coordinates (t, s) of the tokens relative to each of the four queries."""
-    yield from ((a, b), (b, -a), (-a, -b), (-b, a))
-
-
 @dataclass(frozen=True)
 class Split:
-    """A ridge law as a linear law, which is averaged in closed form, and other links, with the same mean square.
-
-    Attributes
-    ----------
-    linear
-        The share of the linear law in the bias.
-    links
-        The function from z and its array namespace to the other links.
-    """
+    """A ridge law as a share of the linear law, which is averaged in closed form, and other links h_k(z, xp)."""
 
     linear: float
     links: Callable[[Array, Any], list[Array]]
@@ -116,19 +94,8 @@ def _relu(law: ReLU) -> Split:
 class Reduced(Divisible):
     """A sampler of an isotropic problem with a ridge law on a grid of w, a chunk of bundles at a time."""
 
-    problem: Problem
     grid: Grid
-    seed: int
-    stream: str
-    backend: Backend = NUMPY
-    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
-
     contexts_a_sample = QUERIES
-
-    @property
-    def xp(self) -> Any:
-        """The array namespace of the backend."""
-        return self.backend.xp
 
     @property
     def law(self) -> RidgeLaw:
@@ -165,22 +132,23 @@ class Reduced(Divisible):
         return low, high
 
     def rows(self, first: int, count: int) -> Array:
-        """The samples of the bundles `first`, ..., `first + count - 1`, all of one chunk."""
+        """The samples of some bundles, all of one chunk."""
         directions, stretches = self._draws(first, count)
         c, _ = self._coordinates(directions)
         queries: list[Sums] = []
         for pairs in stretches:
             a, b = self._coordinates(pairs)
-            turned = [self._sums(t, s, c[:, turn]) for turn, (t, s) in enumerate(quarter_turns(a, b))]
-            queries = (
-                [merged(*both, self.grid, self.xp) for both in zip(queries, turned, strict=True)] if queries else turned
-            )
-        return sum(self._samples(sums) for sums in queries) / QUERIES
+            # the coordinates (t, s) of the tokens relative to each of the four queries
+            turns = enumerate(((a, b), (b, -a), (-a, -b), (-b, a)))
+            turned = [self._sums(t, s, c[:, turn]) for turn, (t, s) in turns]
+            both = zip(queries, turned, strict=True)
+            queries = [joined(pair, self.grid, self.xp) for pair in both] if queries else turned
+        return sum(drawn(sums, self.grid, self.xp, averaged=self.linear) for sums in queries) / QUERIES
 
     def _draws(self, first: int, count: int) -> tuple[Array, Iterator[Array]]:
         """Uniforms (u, v) of the directions, (count, 4, 2), and of the tokens, in blocks (count, tokens, 2)."""
         n = int(self.problem.n)
-        pairs = 2 * (HEADER_BLOCKS + -(-n // 2))
+        pairs = 2 * (2 + -(-n // 2))
 
         def drawn(rows: int, some: int, start: int) -> Array:
             return self.backend.uniforms(self.seed, self.stream, 0, (rows, some, 2), 2 * (first * pairs + start))
@@ -192,8 +160,7 @@ class Reduced(Divisible):
         return drawn(1, QUERIES, 0), (drawn(1, min(TOKENS, n - start), QUERIES + start) for start in stretches)
 
     def _coordinates(self, pairs: Array) -> tuple[Array, Array]:
-        """Coordinates from (u, v), on the device."""
-        moved = to_device(pairs, self.xp, self.backend.device)
+        moved = self.on_device(pairs)
         return projected(moved[..., 0], moved[..., 1], self.problem.d, self.xp)
 
     def _sums(self, t: Array, s: Array, c: Array) -> Sums:
@@ -204,29 +171,14 @@ class Reduced(Divisible):
         links = zip(self.law.links(z, self.xp), self.law.links(c, self.xp), strict=True)
         return softmax_sums(t, [h - target[:, None] for h, target in links], self.grid, self.xp, self.workspace)
 
-    def _samples(self, sums: Sums) -> Array:
-        """Noise and then bias at every w, (size, 2 windows)."""
-        return (averaged if self.linear else drawn)(sums, self.grid, self.xp)
-
-
-MOST_BUNDLES = 2**17
-"""Most bundles in a chunk, which bounds the memory for its results."""
-MOST_RESULTS = 2**23
-"""Largest number of samples of a chunk: 64 MiB, and a few times that during reduction."""
-
-
-def is_compiled(problem: Problem) -> bool:
-    """True if the compiled code supports the law of an isotropic problem."""
-    return compiled(problem.law)
-
 
 @by_law
-def compiled(law: Law) -> bool:
+def is_compiled(law: Law) -> bool:
     """True if there is compiled code for a law, registered by its class under the law's name."""
     return False
 
 
-@compiled.register(Affine, Linear, ReLU, Cosine, Quadratic)
+@is_compiled.register(Affine, Linear, ReLU, Cosine, Quadratic)
 def _named(law: Law) -> bool:
     return True
 
@@ -240,19 +192,18 @@ class Fused(Reduced):
 
     @property
     def size(self) -> int:
-        """Samples in a chunk: as many as the tokens of a call allow, limited by `MOST_RESULTS`."""
-        results = MOST_RESULTS // (2 * len(self.grid.at))
-        return max(1, min(MOST_BUNDLES, results, self.backend.tokens // int(self.problem.n)))
+        """Samples in a chunk: as many as the tokens of a call allow."""
+        results = 2**23 // (2 * len(self.grid.at))  # 64 MiB, and a few times that during reduction
+        return max(1, min(2**17, results, self.backend.tokens // int(self.problem.n)))
 
     def rows(self, first: int, count: int) -> Array:
-        """The samples of the bundles `first`, ..., `first + count - 1`."""
+        """The samples of some bundles."""
         assert self.backend.compiled is not None
         L = float(getattr(self.problem.law, "L", 1.0))
         n, key = int(self.problem.n), key_of(self.seed, self.stream)
         ladders, order = _ladders(self.grid)
         terms = self.backend.compiled(self.problem.law.name, L, self.problem.d, n, ladders, key, first, count)
-        columns = to_device(order, self.xp, self.backend.device)
-        return self.xp.concat([self.xp.take(term, columns, axis=1) for term in terms], axis=1)
+        return self.xp.concat([self.xp.take(term, self.on_device(order), axis=1) for term in terms], axis=1)
 
 
 def _ladders(grid: Grid) -> tuple[list[tuple[float, int]], NDArray[np.intp]]:

@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -40,34 +41,19 @@ from typing import Any
 import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats, to_device
-from lipverify.loss.montecarlo.windows import Grid, Sums
+from lipverify.loss.montecarlo.backend import NUMPY, Backend
+from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace
 from lipverify.problem import Problem
 from lipverify.problem.composed import LowRank, Transformed
 from lipverify.problem.law import Bound, FunctionLaw, as_functions, by_law
 
-NEVER = 37.0
-"""-log of (probability times n): e^-37 is 1e-16, and a sum of squared weights is at least 1/n."""
-ORDER, PANELS = 10, 64
-"""Order and number of panels of the Gauss rules in the angle; panels grow by a factor sqrt(2) from 0, and are even
-around the equator.
-"""
-ANCHORS = (0.4, 0.6, 0.8, 0.95)
-"""a as shares of n E g: a context with few near tokens has the largest squares."""
 INTERVALS = 8
-"""Number of intervals of S for the smallest sum of squares, between its quantiles e^-`NEVER` / n on both sides."""
-HUGE, TINY = 1e300, 1e-300
-"""Range of w and of a sum: products with a deficit, and quotients, must be doubles."""
-STEPS = 12
-"""Number of bisections of log c; the result is the end further from the mean, which is safe."""
+"""Number of intervals of S for the smallest sum of squares."""
 
 
 @lru_cache(maxsize=256)
 def largest_spread(d: int, n: int, w: float, log_chance: float | None = None) -> float:
-    """c with P(sum_i a_i (1 - t_i) > c) <= e^-log_chance, by default negligible; 2 is the largest possible value.
-
-    >>> 0.012 < largest_spread(3, 10**5, 100.0) < 0.013  # its mean is 0.01
-    True
-    """
+    """c with P(sum_i a_i (1 - t_i) > c) <= e^-log_chance, by default negligible; 2 is the largest possible value."""
     near, mass, g = _weighted(d, w)
     if mass @ g * n < 1:  # w so large that a window holds no token
         return 2.0
@@ -80,18 +66,14 @@ def largest_spread(d: int, n: int, w: float, log_chance: float | None = None) ->
 
 @lru_cache(maxsize=256)
 def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> float:
-    """c with P(sum_i a_i^2 > c) <= e^-log_chance, by default negligible; 1 is the largest possible value.
-
-    >>> 7.9e-4 < largest_noise(3, 10**4, 8.0) < 1.2e-3  # its mean is 8.0e-4
-    True
-    """
+    """c with P(sum_i a_i^2 > c) <= e^-log_chance, by default negligible; 1 is the largest possible value."""
     _, mass, g = _weighted(d, w)
     mean = float(mass @ g)
     if mean * n < 1:
         return 1.0
 
     def chance(c: float) -> float:
-        anchors = (share * n * mean for share in ANCHORS)
+        anchors = (share * n * mean for share in (0.4, 0.6, 0.8, 0.95))  # few near tokens have the largest squares
         return min(_log_chance(g * g - 2 * a * c * g + c * a * a / n, mass, n) for a in anchors)
 
     return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1.0, _wanted(n, log_chance))
@@ -99,18 +81,14 @@ def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> 
 
 @lru_cache(maxsize=256)
 def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> float:
-    """c with P(sum_i a_i^2 < c) <= e^-log_chance, by default negligible; 1/n is the smallest possible value.
-
-    >>> 6e-4 < smallest_noise(3, 10**4, 8.0) < 8e-4  # its mean is 8.0e-4
-    True
-    """
+    """c with P(sum_i a_i^2 < c) <= e^-log_chance, by default negligible; 1/n is the smallest possible value."""
     _, mass, g = _weighted(d, w)
     mean = float(mass @ g)
     if mean * n < 1:
         return 1 / n
     allowed = _wanted(n, log_chance) - math.log(INTERVALS + 2)
     most = _beyond(lambda S: _log_chance(g - S, mass, n), mean, 1.0, allowed)
-    least = _beyond(lambda S: _log_chance(S - g, mass, n), mean, max(float(g.min()), TINY), allowed)
+    least = _beyond(lambda S: _log_chance(S - g, mass, n), mean, max(float(g.min()), 1e-300), allowed)
     ends = n * np.geomspace(least, most, INTERVALS + 1)
 
     def chance(c: float) -> float:
@@ -120,21 +98,15 @@ def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) ->
 
 
 def _weighted(d: int, w: float) -> tuple[Floats, Floats, Floats]:
-    """Nodes 1 - t of a token, their shares, and the weights e^{-w (1 - t)} before they are divided by their sum."""
-    near, mass = _tokens(d)
-    return near, mass, np.exp(-min(w, HUGE) * near)
-
-
-@lru_cache(maxsize=16)
-def _tokens(d: int) -> tuple[Floats, Floats]:
-    """Nodes 1 - t of a token on the sphere, and their shares."""
-    x, gauss = np.polynomial.legendre.leggauss(ORDER)
-    crowd = math.pi / 2 + np.linspace(-12, 12, 33) / math.sqrt(d)
-    edges = np.unique([0.0, *(math.pi * 2.0 ** (-np.arange(PANELS) / 2)), *crowd[(crowd > 0) & (crowd < math.pi)]])
+    """Nodes 1 - t of a token by Gauss rules in the angle, their shares, and e^{-w (1 - t)}."""
+    x, gauss = np.polynomial.legendre.leggauss(10)
+    crowd = math.pi / 2 + np.linspace(-12, 12, 33) / math.sqrt(d)  # around the equator, where the tokens are
+    edges = np.unique([0.0, *(math.pi * 2.0 ** (-np.arange(64) / 2)), *crowd[(crowd > 0) & (crowd < math.pi)]])
     half = np.diff(edges)[:, None] / 2
     theta = (edges[:-1, None] + half * (1 + x)).ravel()
     mass = (half * gauss).ravel() * np.sin(theta) ** (d - 2)
-    return 2 * np.sin(theta / 2) ** 2, mass / np.sum(mass)
+    near = 2 * np.sin(theta / 2) ** 2
+    return near, mass / np.sum(mass), np.exp(-min(w, 1e300) * near)
 
 
 def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
@@ -156,17 +128,14 @@ def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
 
 
 def _wanted(n: int, log_chance: float | None) -> float:
-    """The logarithm of the allowed probability."""
-    return -(NEVER + math.log(n) if log_chance is None else log_chance)
+    """The logarithm of the allowed probability, by default 1e-16 / n: a sum of squared weights is at least 1/n."""
+    return -(37.0 + math.log(n) if log_chance is None else log_chance)
 
 
 def _beyond(chance: Callable[[float], float], mean: float, end: float, allowed: float) -> float:
-    """The c nearest to `mean`, or slightly further, at which the log of the probability bound is small enough.
-
-    `end` is the extreme value of c.
-    """
+    """The c nearest to `mean`, or slightly further, at which the log of the probability bound is small enough."""
     inside, outside = math.log(mean), math.log(end)
-    for _ in range(STEPS):
+    for _ in range(12):
         middle = (inside + outside) / 2
         inside, outside = (inside, middle) if chance(math.exp(middle)) <= allowed else (middle, outside)
     return math.exp(outside)
@@ -175,8 +144,26 @@ def _beyond(chance: Callable[[float], float], mean: float, end: float, allowed: 
 Bounds = tuple[Floats, Floats]
 
 
+@dataclass(frozen=True)
 class Divisible(ABC):
-    """A sampler that can draw a part of a chunk, to need less memory."""
+    """A sampler of a problem at an address, which can draw a part of a chunk, to need less memory."""
+
+    problem: Problem
+    _: KW_ONLY
+    seed: int = 0
+    stream: str = ""
+    backend: Backend = NUMPY
+    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
+    contexts_a_sample = 1
+
+    @property
+    def xp(self) -> Any:
+        """The array namespace of the backend."""
+        return self.backend.xp
+
+    def on_device(self, array: Array) -> Array:
+        """The array, on the device of the backend."""
+        return to_device(array, self.backend.xp, self.backend.device)
 
     @property
     @abstractmethod
@@ -196,22 +183,21 @@ class Divisible(ABC):
 
 
 ROUNDED = 1e-12
-"""An upper bound on the relative rounding of weights and of the bounds of their squares."""
+"""A bound on the relative rounding of weights and of the bounds of their squares."""
 
 
-def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
-    """Samples for drawn tasks, noise and then bias, (C, 2 windows); the values are f_k(x_i) - f_k(x)."""
+def drawn(sums: Sums, grid: Grid, xp: Any, averaged: bool = False) -> Array:
+    """Noise and then bias samples, (C, 2 windows).
+
+    The values are f_k(x_i) - f_k(x), or 1 - t and 1 - t^2 for a linear task with averaged direction.
+    """
     single, twice = rungs(sums, grid, xp)
     S = single[:, :, 0]
-    bias = sum((single[:, :, k] / S) ** 2 for k in range(1, single.shape[-1]))
+    if averaged:
+        bias = (single[:, :, 1] / S) ** 2 + twice[:, :, 2] / S**2
+    else:
+        bias = sum((single[:, :, k] / S) ** 2 for k in range(1, single.shape[-1]))
     return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
-
-
-def averaged(sums: Sums, grid: Grid, xp: Any) -> Array:
-    """Samples for a linear task with averaged direction; the values are 1 - t and 1 - t^2."""
-    single, twice = rungs(sums, grid, xp)
-    S = single[:, :, 0]
-    return xp.concat([twice[:, :, 0] / S**2, (single[:, :, 1] / S) ** 2 + twice[:, :, 2] / S**2], axis=1)
 
 
 def largest_bias(problem: Problem) -> float:
@@ -228,7 +214,6 @@ def spread_squared(bounds: Iterable[Bound]) -> float:
 
 @by_law
 def _bounds(law: FunctionLaw, problem: Problem) -> tuple[Bound, ...]:
-    """The bounds of each component over the covariates."""
     return law.bounds(problem.covariates.radius)
 
 

@@ -24,7 +24,7 @@ from lipverify.foundation.quoting import shown, warn_caller
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
 from lipverify.loss.attention import attention_for
 from lipverify.loss.kernels import Kernel, kernel_for
-from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, until
+from lipverify.loss.montecarlo.accuracy import Tallies, tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_of
 from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
@@ -32,6 +32,7 @@ from lipverify.loss.montecarlo.full import Full, KernelAttention, LinearAttentio
 from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
 from lipverify.loss.montecarlo.windows import grid_of
 from lipverify.loss.terms import AttentionName, BackendName, IntervalName, LossTerms, Sampling
+from lipverify.loss.work import Progress
 from lipverify.problem import Problem
 from lipverify.problem.composed import ridge_form
 from lipverify.problem.fields import variation_of
@@ -41,21 +42,12 @@ Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
 
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
 INTERVALS: dict[IntervalName, Tallies] = {"betting": Tally, "normal": NormalTally}
-LARGEST_CONTEXT = 10**10
-"""Largest number of numbers drawn for one context: minutes of work."""
-MOST_DRAWS = 10**12
-"""Largest number of numbers drawn for one result: hours of work."""
 MANY_DRAWS = 10**10
-"""Number of numbers drawn above which a result takes minutes; a call without `progress` then warns."""
-NUMBERS_A_SECOND = 10**8
-"""Numbers that one processor draws and weights per second, within a factor of three."""
-MOST_WORKERS = 4096
-"""Most worker processes: more than any machine has processors."""
+"""Minutes of work: the most numbers drawn for one context, and those above which a call without `progress` warns."""
+MOST_DRAWS = 10**12
+"""Most numbers drawn for one result: hours of work."""
 DEFAULT_DRAWS, DEFAULT_CONTEXTS = 4 * 10**7, 2**17
-"""Without `contexts` and `rtol`, as many contexts are drawn as need the first number of numbers, half a second of work,
-and at most the second."""
-PILOT = 4_000
-"""Contexts of the first look at a goal `rtol`, whose variance predicts how many are needed."""
+"""Numbers, half a second of work, and most contexts that are drawn without `contexts` and `rtol`."""
 
 
 def montecarlo_terms(
@@ -139,7 +131,7 @@ def montecarlo_terms(
     """
     _validate(contexts, rtol, progress)
     kind = INTERVALS[chosen("interval", interval, INTERVALS)]
-    whole("workers", workers, 1, most=MOST_WORKERS)
+    whole("workers", workers, 1, most=4096)
     where = backend_of(backend, xp, device, workers)
     a_seed(seed)
     matrix = matrix_of(M, problem.d)
@@ -169,7 +161,7 @@ def montecarlo_terms(
             count = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
             value, error = tally_of(first, max(2, -(-count // share)), report, workers, kind).interval()
         else:
-            pilot = min(PILOT, max(2, round(DEFAULT_DRAWS / draws)))
+            pilot = min(4_000, max(2, round(DEFAULT_DRAWS / draws)))
             value, error = until(
                 lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), report, workers, kind
             )
@@ -195,20 +187,21 @@ def sampler(
     if M is not None and np.any(M):  # move the size of M to w, so that neither over- nor underflows by itself
         size = float(np.linalg.norm(M, 2))
         M, w = M / size, size * w
+    address: dict[str, Any] = {"seed": seed, "stream": stream, "backend": backend}
     if isinstance(attention, Kernel):
         kernel_for(attention, problem, w, M)
-        return KernelAttention(problem, w, None, seed, stream, backend, kernel=attention)
+        return KernelAttention(problem, w, kernel=attention, **address)
     if attention == "linear":
-        return LinearAttention(problem, w, M, seed, stream, backend)
+        return LinearAttention(problem, w, M, **address)
     if sampling == "reduced":
         if not (problem.isotropic and M is None):
             largest = problem.covariates.scale**2
-            return Elliptic(problem, grid_of(w, largest), M, seed, stream, backend, sphere_noise)
-        kind = Fused if backend.compiled is not None and is_compiled(problem) else Reduced
-        return kind(problem, grid_of(w), seed, stream, backend)
+            return Elliptic(problem, grid_of(w, largest), M, sphere_noise, **address)
+        kind = Fused if backend.compiled is not None and is_compiled(problem.law) else Reduced
+        return kind(problem, grid_of(w), **address)
     if any(variation_of(part, problem.d) is not None for _, part in summands(problem.law)):
-        return Fields(problem, w, M, seed, stream, backend)
-    return Full(problem, w, M, seed, stream, backend)
+        return Fields(problem, w, M, **address)
+    return Full(problem, w, M, **address)
 
 
 def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampling: Sampling | None) -> Sampling:
@@ -242,7 +235,6 @@ def matrix_of(M: Any, d: int) -> Floats | None:
 
 
 def _require_bounds(drawn: Samples, problem: Problem) -> None:
-    """Refuse a betting interval for unbounded samples."""
     if not np.all(np.isfinite(drawn.bounds())):
         raise InvalidInput(
             f"covariates = {problem.covariates.name}, law = {problem.law.name}: nothing bounds the error of a context, "
@@ -267,7 +259,7 @@ def require_affordable(contexts: int, draws: float, advice: str, followed: bool 
     if numbers > MOST_DRAWS:
         raise OutOfReach(f"{cost}, at most {MOST_DRAWS:.0e}; ask for fewer, or for an accuracy by rtol.")
     if numbers > MANY_DRAWS and not followed:
-        minutes = numbers / NUMBERS_A_SECOND / 60
+        minutes = numbers / 10**8 / 60  # one processor draws and weights 10^8 a second, within a factor of three
         warn_caller(f"{cost}, some {minutes:.0f} minutes on one processor; {advice}.")
 
 
@@ -285,8 +277,8 @@ def _validate(contexts: int | None, rtol: float | None, progress: Progress | Non
 def require_fit(problem: Problem, sampling: str = "full") -> None:
     """Refuse a problem if a single context takes too long."""
     numbers = float(problem.n) * (2 if sampling == "reduced" else problem.d)
-    if numbers > LARGEST_CONTEXT:
+    if numbers > MANY_DRAWS:
         raise OutOfReach(
             f"n = {problem.n}, d = {problem.d}: sampling draws every token, {numbers:.0e} numbers a context of at most "
-            f"{LARGEST_CONTEXT:.0e}; method='exact' has no such limit."
+            f"{MANY_DRAWS:.0e}; method='exact' has no such limit."
         )

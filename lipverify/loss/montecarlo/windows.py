@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,20 +23,12 @@ from numpy.typing import NDArray
 from lipverify.foundation.arrays import EPS, Array, Floats, row_maxima, to_device
 
 LOST_BITS = 8
-"""Number of bits that squarings may lose, each of which doubles the relative rounding error of g. More are lost only if
-w exceeds 2^8, since exp(w s) has a rounding error of w units anyway."""
-SAME = 8 * EPS
-"""Relative distance below which values of w count as equal: a grid of ratio 2 has rounding errors."""
-LARGEST = 2.0**60
-"""Largest w times a score: at it only the token with the largest score counts, and its powers are doubles."""
+"""Bits that squarings may lose, one each. More are lost only if w exceeds 2^8, since exp(w s) has a rounding error of w
+units anyway."""
 FLOOR, FLOOR_EVERY = 1e-30, 3
-"""Values of g below FLOOR are raised to it at every FLOOR_EVERY-th rung, to avoid subnormal numbers, on which
-processors are slow; relative to the largest g, which is 1, they are negligible."""
-LOG_FLOOR, LEAST_EXPONENT = math.log(FLOOR), -700.0
-"""The same as a logarithm; and the exponent of a token below which powers are raised: e^-708 is the least normal
-double."""
-AT_ONCE = 2**19
-"""Number of powers stored at a time: four megabytes, which fit in a processor's cache."""
+"""Values of g below FLOOR, negligible beside the largest, are raised to it at every FLOOR_EVERY-th rung: processors are
+slow on subnormal numbers."""
+LOG_FLOOR = math.log(FLOOR)
 
 
 @dataclass(frozen=True)
@@ -58,13 +52,12 @@ class Grid:
 def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
     """Arrange values of w in ladders, from the smallest up.
 
-    Scores have the rounding error of the largest score, so all w above 2^60 over that score are equivalent.
-
     >>> grid = grid_of(np.array([1.0, 3.0, 2.0]))
     >>> grid.levels.tolist(), grid.at.tolist()
     ([1.0, 2.0, 4.0, 3.0, 6.0], [0, 3, 1])
     """
-    w = np.minimum(w, LARGEST / largest_score)
+    # above this only the token with the largest score counts, and its powers are still doubles
+    w = np.minimum(w, 2.0**60 / largest_score)
     waiting = [int(i) for i in np.argsort(w, kind="stable")]
     levels: list[float] = []
     rungs: list[int] = []
@@ -78,15 +71,13 @@ def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
             levels.append(foot * 2.0**rung)
             rungs.append(rung)
             rung += 1
-            index = _place_of(2 * levels[-1], w, waiting) if rung < LOST_BITS or foot >= 1 else None
+            index, window = None, 2 * levels[-1]
+            if window > 0 and (rung < LOST_BITS or foot >= 1):
+                # a grid of ratio 2 has rounding errors
+                index = next((i for i in waiting if abs(float(w[i]) - window) <= 8 * EPS * window), None)
         levels.append(foot * 2.0**rung)
         rungs.append(rung)
     return Grid(np.array(levels), tuple(rungs), indices)
-
-
-def _place_of(window: float, w: Floats, among: list[int]) -> int | None:
-    """The index of a w in the grid, not counting w = 0."""
-    return next((i for i in among if abs(float(w[i]) - window) <= SAME * window and window > 0), None)
 
 
 class Workspace(threading.local):
@@ -118,13 +109,16 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     if xp is not np:
         columns = xp.stack([xp.ones_like(below), *(xp.broadcast_to(value, below.shape) for value in values)], axis=-1)
         return Sums(largest, _powers(below, grid, xp) @ columns)
-    floored = float(grid.levels.max()) * -row_maxima(-below, np) < LEAST_EXPONENT
+    floored = float(grid.levels.max()) * -row_maxima(-below, np) < -700.0  # e^-708 is the least normal double
     shape = ((len(values) + 2) // 2 * 2, *below.shape)  # even, because matrix products are then faster
-    columns = workspace.array("columns", shape)
-    _fill(columns, values)
-    columns = columns.transpose(1, 2, 0)
+    filled = workspace.array("columns", shape)
+    filled[0, :, :] = 1.0
+    for k, value in enumerate(values):
+        filled[k + 1, :, :] = value
+    filled[len(values) + 1 :, :, :] = 0.0
+    columns = filled.transpose(1, 2, 0)
     at_levels = np.empty((len(below), len(grid.levels), shape[0]))
-    some = max(1, AT_ONCE // (len(grid.levels) * below.shape[1]))
+    some = max(1, 2**19 // (len(grid.levels) * below.shape[1]))  # powers of four megabytes, a processor's cache
     for first in range(0, len(below), some):
         part = slice(first, first + some)
         np.matmul(_in_place(below[part], grid, floored[part, None], workspace), columns[part], out=at_levels[part])
@@ -142,12 +136,9 @@ def merged(first: Sums, second: Sums, grid: Grid, xp: Any) -> Sums:
     return Sums(largest, rescaled(first) + rescaled(second))
 
 
-def _fill(columns: Array, values: list[Array]) -> None:
-    """1, the values, and zeros: (columns, C, tokens)."""
-    columns[0, :, :] = 1.0
-    for k, value in enumerate(values):
-        columns[k + 1, :, :] = value
-    columns[len(values) + 1 :, :, :] = 0.0
+def joined(blocks: Iterable[Sums], grid: Grid, xp: Any) -> Sums:
+    """The sums over all blocks of tokens."""
+    return reduce(lambda total, more: merged(total, more, grid, xp), blocks)
 
 
 def _powers(below: Array, grid: Grid, xp: Any) -> Array:

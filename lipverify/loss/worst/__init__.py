@@ -67,9 +67,6 @@ class WorstBias(msgspec.Struct, frozen=True, kw_only=True):
     witness: Any
 
 
-SCALED = ("value", "error", "high", "high_error", "low", "low_error")
-
-
 @makes("bounded", "exact")
 def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "chord") -> WorstBias:
     """The largest bias of softmax attention with scores w <x_i, x>, tokens uniform on the sphere.
@@ -159,5 +156,5 @@ def _record(shape: tuple[int, ...], L: float, weights: list[Weights], metric: Me
         rows.append((value, error, high, high_error, single.low, single.low_error, single.degree))
     columns = np.reshape(np.array(rows, dtype=np.float64), (len(rows), 7)).T
     *parts, witness = (np.reshape(column, shape) for column in columns)
-    scaled = {name: L**2 * part for name, part in zip(SCALED, parts, strict=True)}
+    scaled = {name: L**2 * part for name, part in zip(WorstBias.__struct_fields__[:-1], parts, strict=True)}
     return WorstBias(**scaled, witness=witness.astype(int))

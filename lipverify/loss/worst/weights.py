@@ -36,26 +36,14 @@ def distance(near: Floats, far: Floats, metric: Metric) -> Floats:
     return np.asarray(2 * sine if metric == "chord" else 2 * np.arctan2(sine, cosine))
 
 
-def chord_of(angle: Floats) -> Floats:
-    """The distance in R^d of two points of the sphere, from their distance along it."""
-    return 2 * np.sin(angle / 2)
-
-
 def angle_of(radius: float, metric: Metric) -> float:
     """The distance along the sphere, from the distance in the metric."""
     return radius if metric == "arc" else 2 * math.asin(radius / 2)
 
 
-TOLERANCE = 1e-11
-"""Relative difference of two rules at which a bias has settled."""
-
-
 @dataclass(frozen=True)
 class Weights:
-    """Rules of rising order for the weights of n tokens on S^{d-1}, and a bound on their common relative error.
-
-    A rule is made on demand.
-    """
+    """Rules of rising order, made on demand, for the weights of n tokens on S^{d-1}, and their relative error."""
 
     d: int
     rules: tuple[Callable[[], TokenRule], ...]
@@ -66,7 +54,7 @@ class Weights:
         values = (biases(rule()) for rule in self.rules)
         for rough, value in pairwise(values):
             gap = np.abs(value - rough)
-            if np.all(gap <= TOLERANCE * value):
+            if np.all(gap <= 1e-11 * value):
                 break
         return value, gap + self.relative_error * value
 
@@ -86,16 +74,8 @@ def softmax_weights(d: int, n: float, w: float) -> Weights:
     return Weights(d, *token_rules(d, n, w))
 
 
-ORDERS = (120, 168)
-"""Gauss rules for means over a cap: integrands are analytic functions times the power d - 2 of a sine."""
-PANEL = {120: 40, 168: 56}
-"""Orders of the rules on panels between two `CHANCES` of the nearest token and between two `COUNTS`."""
-COUNTS = (0.1, 1.0, 10.0, 60.0)
-"""Expected numbers of tokens in a box whose share of the sphere is v times as large."""
 CHANCES = (1e-19, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.95, 1 - 1e-3, 1 - 1e-6, 1 - 1e-12)
 """Probabilities that the nearest token lies beyond the ends of the panels."""
-ROUNDING = 2.0**-40
-"""Relative rounding of these weights: of binomial probabilities of up to n tokens."""
 
 
 def box_weights(d: int, n: float, angle: float) -> Weights:
@@ -105,16 +85,18 @@ def box_weights(d: int, n: float, angle: float) -> Weights:
 
         E [ ... ] = m[h]^2 P(K >= 1) + (m[v] - m[h]^2) E[1/K; K >= 1] + E[v of the nearest; K = 0].
     """
-    share = _share(d, angle)
-    rules = tuple(cache(partial(_rule, d, n, angle, share, order)) for order in ORDERS)
-    return Weights(d, rules, ROUNDING)
+    half = (d - 1) / 2
+    share = float(betainc(half, half, math.sin(angle / 2) ** 2))
+    rules = tuple(cache(partial(_rule, d, n, angle, share, order)) for order in (120, 168))
+    return Weights(d, rules, 2.0**-40)  # the rounding of binomial probabilities of up to n tokens
 
 
 def _rule(d: int, n: float, angle: float, share: float, order: int) -> TokenRule:
+    """The rule with `order` nodes on the cap, and a third as many on every other panel."""
     empty = math.exp(n * math.log1p(-share)) if share < 1 else 0.0
-    inverse = _inverse_count(n, share, PANEL[order])
+    inverse = _inverse_count(n, share, order // 3)
     inside, density = _cap(d, angle, order)
-    beyond, chance = _nearest(d, n, angle, empty, PANEL[order])
+    beyond, chance = _nearest(d, n, angle, empty, order // 3)
     half = np.concatenate([inside, beyond]) / 2
     near, far = 2 * np.sin(half) ** 2, 2 * np.cos(half) ** 2
 
@@ -125,12 +107,6 @@ def _rule(d: int, n: float, angle: float, share: float, order: int) -> TokenRule
         return np.asarray(squared * (1 - empty) + (mean - squared) * inverse + alone)
 
     return TokenRule(near, far, biases)
-
-
-def _share(d: int, angle: float) -> float:
-    """The share of the sphere within an angle of a point."""
-    half = (d - 1) / 2
-    return float(betainc(half, half, math.sin(angle / 2) ** 2))
 
 
 def _cap(d: int, angle: float, order: int) -> tuple[Floats, Floats]:
@@ -170,7 +146,8 @@ def _inverse_count(n: float, share: float, order: int) -> float:
     """E[1/K; K >= 1] for K binomial: the integral of ((1 - p v)^n - (1 - p)^n) / (1 - v) over v from 0 to 1."""
     if share >= 1:
         return 1 / n
-    edges = sorted({0.0, 1.0, *(min(1.0, count / (n * share)) for count in COUNTS)})
+    # the expected numbers of tokens in a box whose share of the sphere is v times as large
+    edges = sorted({0.0, 1.0, *(min(1.0, count / (n * share)) for count in (0.1, 1.0, 10.0, 60.0))})
     v, weight = _panels(edges, order)
     # the difference of two powers, without cancellation near v = 1
     fall = -np.expm1(-n * np.log1p(share * (1 - v) / (1 - share)))
@@ -178,7 +155,6 @@ def _inverse_count(n: float, share: float, order: int) -> float:
 
 
 def _panels(edges: list[float], order: int) -> tuple[Floats, Floats]:
-    """A Gauss rule between every two neighbours."""
     panels = [_gauss(low, high, order) for low, high in pairwise(edges)]
     nodes, weights = (np.concatenate(parts) for parts in zip(*panels, strict=True))
     return nodes, weights

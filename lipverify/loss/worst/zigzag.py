@@ -19,14 +19,9 @@ from scipy.linalg import eigvalsh_tridiagonal
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, whole
 from lipverify.loss.exact import TokenRule, deficits, plain_rule
-from lipverify.loss.worst.weights import METRICS, Metric, Weights, chord_of
+from lipverify.loss.worst.weights import METRICS, Metric, Weights
 from lipverify.problem.own import Ridge
 from lipverify.problem.problem import LARGEST_D
-
-ORDER, TURN = 16, 12.0
-"""Order of the Gauss rule on every panel, and largest phase in radians of the highest harmonic on a panel."""
-REACH = 13.0
-"""Distance from the equator, in units of d^{-1/2}, that contains all but e^-84 of the sphere."""
 
 
 def zigzag(d: int, degree: int, metric: Metric = "chord") -> Ridge:
@@ -86,7 +81,8 @@ def steepest_slope(d: int, degree: int, metric: Metric) -> float:
     if metric == "arc":
         return 1.0
     angles, h = turns(d, degree), height(turns(d, degree), turns(d, degree))
-    return max(float(np.max(np.abs(h[i + 1 :] - h[i]) / chord_of(angles[i + 1 :] - angles[i]))) for i in range(degree))
+    chords = (2 * np.sin((angles[i + 1 :] - angles[i]) / 2) for i in range(degree))
+    return max(float(np.max(np.abs(h[i + 1 :] - h[i]) / chord)) for i, chord in enumerate(chords))
 
 
 @lru_cache(maxsize=64)
@@ -98,11 +94,11 @@ def energies(d: int, degree: int, highest: int) -> Floats:
     sphere suffice, and the recurrence skips the other k: t^2 p_k = a_{k+1} a_{k+2} p_{k+2} + (a_{k+1}^2 + a_k^2) p_k +
     ....
     """
-    angles, reach = turns(d, degree), min(math.pi / 2, REACH / math.sqrt(d))
-    panels = math.ceil(reach * math.sqrt(highest * (highest + d - 2)) / TURN)
+    angles, reach = turns(d, degree), min(math.pi / 2, 13.0 / math.sqrt(d))  # all but e^-84 of the sphere
+    panels = math.ceil(reach * math.sqrt(highest * (highest + d - 2)) / 12.0)  # radians of the last harmonic on each
     ends = np.linspace(math.pi / 2 - reach, math.pi / 2, panels + 1)
     edges = np.unique(np.concatenate([ends, angles[(angles > ends[0]) & (angles < ends[-1])]]))
-    x, gauss = plain_rule(ORDER)
+    x, gauss = plain_rule(16)
     width = np.diff(edges)[:, None]
     theta, weight = (edges[:-1, None] + width * x).ravel(), (width * gauss).ravel()
     weight *= np.sin(theta) ** (d - 2)
@@ -129,15 +125,9 @@ def _recurrence(d: int, size: int) -> Floats:
 
 
 BLOCK = 32
-"""Number of degrees averaged together."""
+"""Degrees averaged together."""
 MOST_DEGREES = 4096
 """Largest degree computed, enough for w up to 10^6; for higher degrees only b_k <= 4 is used."""
-MOST_TURNS = 2048
-"""Largest degree of a zigzag, whose harmonics are computed up to `WAVES` times that."""
-WAVES = 4
-"""A zigzag of degree k has energy in degrees about k, 3k, 5k: (2j + 1)^-4 of the first in that of (2j + 1) k."""
-ENERGY_ERROR = 2.0**-36
-"""Rounding error of the energy in a degree, relative to the total: that of a recurrence in `MOST_DEGREES` steps."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +150,8 @@ def single_bias(weights: Weights, metric: Metric) -> Bracket:
     of = cache(partial(Biases, d))
     b = of(weights.rules[0]()).until_no_worse()
     best = int(np.argmax(b / _slopes(d, b.size))) + 1
-    degree = min(best, MOST_TURNS)
-    count = max(b.size, WAVES * degree)
+    degree = min(best, MOST_DEGREES // 2)
+    count = max(b.size, 4 * degree)  # a zigzag has energy in degrees about k, 3k, 5k: (2j + 1)^-4 of the first in each
     b, error = weights.settled(lambda rule: of(rule).first(count))
     slopes = _slopes(d, count)
     linear = np.eye(1, count)[0] / d  # E <q, x>^2 = 1 / d, of degree 1
@@ -171,7 +161,7 @@ def single_bias(weights: Weights, metric: Metric) -> Bracket:
         high=max(float(np.max(b / slopes)), _rest(d, count)),
         high_error=float(np.max(error / slopes)),
         low=float(energy @ b),
-        low_error=float(energy @ error + ENERGY_ERROR * energy @ b),
+        low_error=float(energy @ error + 2.0**-36 * energy @ b),  # the recurrence has up to `MOST_DEGREES` steps
         degree=degree,
     )
 

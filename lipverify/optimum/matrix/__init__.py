@@ -27,24 +27,10 @@ from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
 from lipverify.problem.symmetry import Symmetry, symmetry
 
-SCALES = 2.0 ** np.arange(-4, 11)
-"""Grid of w from which the unit of M is chosen, for covariates of radius 1."""
-SMALL = 1e-3
-"""Size of the second start in units of the first: it gives almost uniform weights."""
-LEAST_EIGENVALUE = 1e-6
-"""Least eigenvalue of the queries' second moments, relative to the mean: directions without queries are not stretched.
-"""
-
 
 def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -> Units:
-    """The w of the best w I on a coarse grid within the constraint, the loss there, and a matrix that whitens queries.
-
-    Raises
-    ------
-    InvalidInput
-        If the loss is zero there.
-    """
-    grid = SCALES / problem.covariates.scale**2
+    """The w of the best w I on a coarse grid within the constraint, the loss there, and what whitens queries."""
+    grid = 2.0 ** np.arange(-4, 11) / problem.covariates.scale**2
     windows = grid[grid <= max(constraint.reach, grid[0])]
     losses = [loss.mean(w * np.eye(problem.d)) for w in windows]
     best = int(np.argmin(losses))
@@ -54,44 +40,29 @@ def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -
 
 
 def starting_points(problem: Problem, units: Units, starts: int, seed: int, stream: str) -> list[Floats]:
-    """The best w I of the grid, a random matrix near zero, and then random matrices of the size of w I.
-
-    Only the choice w I assumes a form of the minimiser.
-    """
+    """The best w I of the grid, a random matrix near zero, and then random matrices of the size of w I."""
     d = problem.d
     random = units.matrix / np.sqrt(d) * normals(seed, f"{stream}/starts", 0, (max(starts, 2), d, d))
-    return [units.matrix * np.eye(d), SMALL * random[0], *random[1:]][:starts]
+    # the second gives almost uniform weights; only the first assumes a form of the minimiser
+    return [units.matrix * np.eye(d), 1e-3 * random[0], *random[1:]][:starts]
 
 
 def _whitening(loss: SampledLoss) -> Floats:
     """S^{-1/2} with S the queries' second moments divided by their mean eigenvalue; small eigenvalues are raised."""
     S = np.mean([block.query.T @ block.query / len(block.query) for block in loss.blocks], axis=0)
     values, vectors = np.linalg.eigh(S)
-    relative = np.maximum(values / np.mean(values), LEAST_EIGENVALUE)
+    relative = np.maximum(values / np.mean(values), 1e-6)  # directions without queries are not stretched
     return np.asarray((vectors / np.sqrt(relative)) @ vectors.T)
 
 
 Progress = Callable[[int, int], None]
 
-LEAST_CONTEXTS = 40 * BATCHES
-"""Forty for each batch."""
-DEFAULT_TOKENS, FEWEST_BY_DEFAULT, MOST_BY_DEFAULT = 2**19, 2**11, 2**14
-"""Tokens drawn by default, and the range of the number of contexts."""
-INVARIANT = 1e-9
-"""Largest distance of a constraint's shape from its group average; bases are orthonormal to 1e-10."""
-
 
 class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """M* and the loss there, estimated by sampling; errors are half-widths of 95 % intervals, entry by entry.
 
-    `M_raw` is the minimiser over the whole constraint set; `M` is its group average if `averaged`, else `M_raw`
-    itself. `losses` are the losses on the common draws at the end of each descent. `agreeing` starts ended at the
-    reported minimiser, and `rivals` at another whose loss the draws cannot distinguish from it. If there are rivals,
-    the errors are those of the reported minimiser and do not cover the choice between them (for an even law both M
-    and -M are minimisers; the one with trace >= 0 is reported). `asymmetry` is the largest entry of M_raw minus its
-    group average, in standard errors, and `asymmetry_chance` bounds the probability of one as large if the symmetric
-    form is right. `gradient_norm` is the largest entry of the remaining projected gradient. There M is in units of
-    `unit`, the loss in units of the loss at M = unit I, and, unless the constraint is a ball, covariates are whitened.
+    If there are rivals, the errors are those of the reported minimiser and do not cover the choice between them (for an
+    even law both M and -M are minimisers; the one with trace >= 0 is reported).
 
     Attributes
     ----------
@@ -102,17 +73,19 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     M_raw, M_raw_error
         The same before the average over the group.
     averaged
-        True if M is a group average.
+        True if M is the group average of M_raw, else it is M_raw.
     loss, loss_error
         The loss at M, in units of y squared, and its half-width.
     losses
-        The loss at the end of each descent.
+        The loss on the common draws at the end of each descent.
     agreeing, rivals
-        Numbers of starts that ended at M and at a rival.
+        Numbers of starts that ended at M, and at another matrix whose loss the draws cannot distinguish from its.
     asymmetry, asymmetry_chance
-        The asymmetry in standard errors, and a bound on its probability.
+        The largest entry of M_raw minus its group average, in standard errors, and a bound on the probability of one as
+        large if the symmetric form is right.
     gradient_norm, unit
-        The remaining gradient, in units of the loss; the unit of M.
+        The largest entry of the remaining projected gradient, with M in units of `unit`, the loss in units of that at
+        M = unit I, and, unless the constraint is a ball, whitened covariates; and the unit.
     contexts, starts, seed, stream
         The numbers of contexts and starts, and the address of the random numbers.
 
@@ -243,28 +216,17 @@ def optimal_matrix(
     ends.require_determined()
     estimate, least, least_error = descents.estimated(ends, _group(problem, constraint, use_symmetry))
     return MatrixOptimum(
-        problem=problem,
-        attention=attention,
-        constraint=constraint,
-        **msgspec.structs.asdict(estimate),
-        loss=least,
-        loss_error=least_error,
-        losses=tuple(end.loss for end in ends.all),
-        agreeing=ends.agreeing,
-        rivals=len(ends.rivals),
-        gradient_norm=ends.best.stationarity,
-        unit=units.matrix,
-        contexts=contexts,
-        starts=starts,
-        seed=seed,
-        stream=stream,
-    )
+        problem=problem, attention=attention, constraint=constraint, **msgspec.structs.asdict(estimate), loss=least,
+        loss_error=least_error, losses=tuple(end.loss for end in ends.all), agreeing=ends.agreeing,
+        rivals=len(ends.rivals), gradient_norm=ends.best.stationarity, unit=units.matrix, contexts=contexts,
+        starts=starts, seed=seed, stream=stream,
+    )  # fmt: skip
 
 
 def _group(problem: Problem, constraint: Constraint, use_symmetry: bool) -> Symmetry:
     """The symmetry group of the problem, if the constraint set is invariant under it."""
     group, shape = symmetry(problem), constraint.shape(problem.d)
-    shared = float(np.max(np.abs(group.average(shape) - shape))) <= INVARIANT
+    shared = float(np.max(np.abs(group.average(shape) - shape))) <= 1e-9  # bases are orthonormal to 1e-10
     return group if use_symmetry and shared else Symmetry(())
 
 
@@ -283,14 +245,13 @@ def _validated(
     if problem.law.constant and problem.sigma == 0:
         raise InvalidInput(f"law = {problem.law!r} is constant and sigma = 0: the loss does not depend on M.")
     contexts = _default_contexts(problem) if contexts is None else contexts
-    return whole("contexts", contexts, LEAST_CONTEXTS, most=10**12), whole("starts", starts, 2, most=10**4)
+    return whole("contexts", contexts, 40 * BATCHES, most=10**12), whole("starts", starts, 2, most=10**4)
 
 
 def _default_contexts(problem: Problem) -> int:
-    """The number of contexts with half a million tokens in all, between 2048 and 16384, if they fit in memory."""
-    worth = round(DEFAULT_TOKENS / float(problem.n))
-    count = min(max(worth, FEWEST_BY_DEFAULT), MOST_BY_DEFAULT)
-    return max(LEAST_CONTEXTS, min(count, affordable_contexts(problem)))
+    """Half a million tokens in all, with 2048 to 16384 contexts, if they fit in memory."""
+    count = min(max(round(2**19 / float(problem.n)), 2**11), 2**14)
+    return max(40 * BATCHES, min(count, affordable_contexts(problem)))
 
 
 def _counter(progress: Progress | None, expected: int) -> Callable[[], None]:

@@ -15,12 +15,8 @@ from lipverify.optimum.matrix.constraints import Constraint
 Objective = Callable[[Floats], tuple[float, Floats]]
 Projection = Callable[[Floats], Floats]
 
-MEMORY, SUFFICIENT, SHORTEST_STEP = 10, 1e-4, 1e-12
-"""A step is accepted if it improves on the worst of the last MEMORY values by SUFFICIENT times the predicted change."""
 LEAST_LENGTH, MOST_LENGTH = 1e-10, 1e10
 """Range of the step length of a spectral gradient: curvatures may be rounding errors."""
-SMALLEST_CUT, LARGEST_CUT = 0.1, 0.5
-"""A rejected step is shortened by a factor in this range."""
 
 
 def stationarity(x: Floats, gradient: Floats, project: Projection) -> float:
@@ -31,23 +27,11 @@ def stationarity(x: Floats, gradient: Floats, project: Projection) -> float:
 def projected_gradient(
     objective: Objective, project: Projection, start: Floats, tolerance: float, most_steps: int
 ) -> Floats:
-    """A stationary point of a smooth function on a convex set.
+    """A stationary point of a smooth function on a convex set, whose Euclidean projection is `project`.
 
     Each step goes towards P(x - lambda g), with lambda = <s, s> / <s, y> from the last change s of x and y of the
-    gradient, and is shortened until a non-monotone sufficient decrease holds.
-
-    Parameters
-    ----------
-    objective
-        x -> (value, gradient).
-    project
-        The Euclidean projection on the set.
-    start
-        Any point; its projection is the first iterate.
-    tolerance
-        Stop where `stationarity` is at most this.
-    most_steps
-        The largest number of steps; the caller has to test the stationarity of the result.
+    gradient, and is shortened until a non-monotone sufficient decrease holds. The caller tests the result's
+    stationarity.
 
     Source: Birgin, Martinez and Raydan, SIAM J. Optim. 10 (2000) 1196-1211, algorithm SPG2.
 
@@ -66,7 +50,7 @@ def projected_gradient(
             break  # the values are flat to rounding
         s, y = iterate[0] - x, iterate[2] - gradient
         x, value, gradient = iterate
-        history = [*history, value][-MEMORY:]
+        history = [*history, value][-10:]
         curvature = float(np.sum(s * y))
         spectral = float(np.sum(s * s)) / curvature if curvature > 0 else MOST_LENGTH
         length = min(max(spectral, LEAST_LENGTH), MOST_LENGTH)
@@ -78,22 +62,20 @@ def _decrease(
 ) -> tuple[Floats, float, Floats] | None:
     """The first point on the direction with a sufficient decrease, its value and gradient; None if there is none."""
     slope, step, highest, last = float(np.sum(gradient * direction)), 1.0, max(history), history[-1]
-    while step > SHORTEST_STEP:
+    while step > 1e-12:
         candidate = x + step * direction
         value, slopes = objective(candidate)
-        if value <= highest + SUFFICIENT * step * slope:
+        if value <= highest + 1e-4 * step * slope:
             return candidate, value, slopes
         # the minimum of the parabola through both values and the slope
         excess = value - last - step * slope
-        parabola = -slope * step / (2 * excess) if excess > 0 else SMALLEST_CUT
-        step *= min(max(parabola, SMALLEST_CUT), LARGEST_CUT)
+        step *= min(max(-slope * step / (2 * excess), 0.1), 0.5) if excess > 0 else 0.1
     return None
 
 
 TOLERANCE, ACCEPTED = 1e-8, 1e-6
 """Stationarity at which a descent stops, near the square root of a value's rounding, and the largest accepted."""
-MOST_STEPS = 2000
-"""Most steps of a descent, so that one that does not settle ends."""
+MOST_STEPS = 2000  # of a descent
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +88,6 @@ class Units:
     matrix: float
     whitening: Floats
     loss: float
-
-    def plain(self) -> Units:
-        """These units without whitening, for sets whose projection gives the nearest point in M and not in Z."""
-        return replace(self, whitening=np.eye(len(self.whitening)))
 
     def to_matrix(self, Z: Floats) -> Floats:
         """M = unit W Z W."""
@@ -141,18 +119,15 @@ class End:
 
 def descend(objective: Objective, constraint: Constraint, start: Floats, units: Units) -> End:
     """Minimise from `start`: by L-BFGS if the constraint is a linear space, by projected gradients otherwise."""
-    units = units if constraint.linear else units.plain()
+    units, project = working_units(constraint, units)
 
     def scaled(Z: Floats) -> tuple[float, Floats]:
         loss, gradient = objective(units.to_matrix(Z))
         return loss / units.loss, units.to_matrix(gradient) / units.loss
 
-    def project(Z: Floats) -> Floats:
-        return units.from_matrix(constraint.project(units.to_matrix(Z)))
-
     first = units.from_matrix(constraint.project(start))
     Z = (
-        _quasi_newton(scaled, constraint.project, first)
+        _quasi_newton(scaled, project, first)
         if constraint.linear
         else projected_gradient(scaled, project, first, TOLERANCE, MOST_STEPS)
     )
@@ -163,12 +138,17 @@ def descend(objective: Objective, constraint: Constraint, start: Floats, units: 
 
 def left_undone(constraint: Constraint, units: Units, M: Floats, gradient: Floats) -> float:
     """Stationarity of M on the set, in the units of the descent, for an objective with this gradient at M."""
+    units, project = working_units(constraint, units)
+    return stationarity(units.from_matrix(M), units.to_matrix(gradient) / units.loss, project)
 
-    def project(Z: Floats) -> Floats:
-        return units.from_matrix(constraint.project(units.to_matrix(Z)))
 
-    Z, slope = units.from_matrix(M), units.to_matrix(gradient) / units.loss
-    return stationarity(Z, slope, constraint.project if constraint.linear else project)
+def working_units(constraint: Constraint, units: Units) -> tuple[Units, Projection]:
+    """The units of a descent, and the projection in them; only a linear space allows whitening, and needs no units."""
+    if constraint.linear:
+        return units, constraint.project
+    # the projection gives the nearest point in M and not in Z
+    plain = replace(units, whitening=np.eye(len(units.whitening)))
+    return plain, lambda Z: plain.from_matrix(constraint.project(plain.to_matrix(Z)))
 
 
 def _quasi_newton(objective: Objective, project: Callable[[Floats], Floats], start: Floats) -> Floats:

@@ -60,12 +60,8 @@ class Estimate(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, M=group.average(M) if self.averaged else M, M_raw=M)
 
 
-SAME = 1e-3
-"""Ends closer than this share of their size, or of the unit, count as one minimiser; the error covers the distance."""
 LEVEL = 1e-12
 """Different ends whose losses differ by less than this share lie in one flat valley."""
-STRETCH, FELT = 4.0, 1.0
-"""Singular directions in which scores reach FELT are stretched by STRETCH to test if the loss still falls."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +79,7 @@ class Ends:
     def of(cls, loss: SampledLoss, ends: list[End], units: Units) -> Ends:
         """Choose the best end: of those that the draws cannot rank below the lowest, the lowest with a trace >= 0.
 
-        If none has a trace >= 0, the best is the lowest.
-
-        Raises
-        ------
-        OutOfReach
-            If the lowest end is not stationary.
+        If none has one, the lowest.
         """
         lowest = min(ends, key=lambda end: end.loss)
         if not lowest.converged:
@@ -110,13 +101,7 @@ class Ends:
         return cls(all=tuple(ends), best=best, agreeing=len(same), rivals=rivals, spread=spread)
 
     def require_determined(self) -> None:
-        """Refuse different ends with equal losses: two isolated minima of a sampled loss never have exactly one value.
-
-        Raises
-        ------
-        OutOfReach
-            If two ends lie in one flat valley.
-        """
+        """Refuse different ends with equal losses, as two isolated minima of a sampled loss never have."""
         for rival in self.rivals:
             if abs(rival.loss - self.best.loss) <= LEVEL * self.best.loss:
                 gap = float(np.max(np.abs(rival.M - self.best.M)))
@@ -128,8 +113,8 @@ class Ends:
 
 
 def _same(end: End, second: End, units: Units) -> bool:
-    """True if two ends are the same minimiser."""
-    reach = SAME * max(units.matrix, float(np.max(np.abs(second.M))))
+    # closer than this ends count as one minimiser; the error covers the distance
+    reach = 1e-3 * max(units.matrix, float(np.max(np.abs(second.M))))
     return float(np.max(np.abs(end.M - second.M))) <= reach
 
 
@@ -140,18 +125,12 @@ def _as_good(excess: Floats) -> bool:
 
 
 def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: Problem) -> None:
-    """Refuse an end from which the loss falls, or is flat to rounding, as M grows along one of its singular directions.
-
-    Raises
-    ------
-    OutOfReach
-        If it does: the minimiser is at infinity, or too far for the draws to locate.
-    """
+    """Refuse an end from which the loss falls, or is flat to rounding, as M grows along a singular direction."""
     U, values, Vt = np.linalg.svd(end.M)
     for u, s, v in zip(U.T, values, Vt, strict=True):
-        larger = constraint.project(end.M + (STRETCH - 1) * s * np.outer(u, v))
+        larger = constraint.project(end.M + 3 * s * np.outer(u, v))
         free = np.linalg.norm(larger - end.M) > s  # the constraint allows a larger M in this direction
-        if free and s * problem.covariates.scale**2 >= FELT and loss(larger)[0] <= (1 + LEVEL) * end.loss:
+        if free and s * problem.covariates.scale**2 >= 1 and loss(larger)[0] <= (1 + LEVEL) * end.loss:
             raise OutOfReach(
                 f"the loss does not rise beyond |M| = {values[0]:.3g} (n = {problem.n}, sigma = {problem.sigma:g}): it "
                 "has no minimum that the draws can locate; bound M by constraint=SpectralBall(C=...), or draw more."

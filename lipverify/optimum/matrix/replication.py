@@ -1,8 +1,7 @@
 """Descents on one sampled loss from several starts, and leave-one-batch-out descents for the jackknife errors.
 
-The losses without a batch differ little from the loss of all batches. `Nearby` finds their minimisers by quasi-Newton
-steps, and `settled` tests whether the jackknife may be used: whether the data determine which part of a ball's boundary
-the minimiser lies on.
+The losses without a batch differ little from the loss of all; `Nearby` finds their minimisers by quasi-Newton steps.
+`settled` tests whether the data determine which part of a ball's boundary the minimiser lies on.
 """
 
 from __future__ import annotations
@@ -17,7 +16,15 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
 from lipverify.optimum.matrix.constraints import TOUCHING, Constraint, SpectralBall
-from lipverify.optimum.matrix.descent import ACCEPTED, End, Objective, Units, descend, left_undone
+from lipverify.optimum.matrix.descent import (
+    ACCEPTED,
+    End,
+    Objective,
+    Units,
+    descend,
+    left_undone,
+    working_units,
+)
 from lipverify.optimum.matrix.estimate import Ends, Estimate
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss
 from lipverify.problem.symmetry import Symmetry
@@ -27,13 +34,13 @@ CLEAR = 2.0
 
 
 def settled(loss: SampledLoss, constraint: Constraint, best: End, left_out: list[End]) -> bool:
-    r"""True if the data determine which singular values are at the bound.
+    """True if the data determine which singular values are at the bound, so that the jackknife may be used.
 
     At a minimiser M over ||B^T M B||_2 <= C with gradient G, let u_j, v_j be the singular vectors of B^T M B to the
-    singular values that are C. There -u_i^T B^T G B v_j is a matrix of multipliers, symmetric and >= 0, and the other
-    singular values are below C. If all multipliers are clearly positive and all other singular values clearly below C,
-    the minimiser moves smoothly with the data. Otherwise the bound is active for some data and inactive for others, and
-    a jackknife, which sees only small changes of the data, reports too small an error.
+    singular values that are C. There -u_i^T B^T G B v_j is a matrix of multipliers, symmetric and >= 0. If all of them
+    are clearly positive and all other singular values clearly below C, the minimiser moves smoothly with the data.
+    Otherwise the bound is active for some data only, and a jackknife, which sees small changes of the data, reports too
+    little.
     """
     if not isinstance(constraint, SpectralBall):
         return True
@@ -57,19 +64,15 @@ def _all_positive(multipliers: Floats) -> bool:
 
 STEP = 1e-4
 """Step of the differences, in units of the minimiser; their truncation error only costs an extra Newton step."""
-SLOWEST = 0.5
-"""A step that leaves a larger share of the gradient than this counts as failed: a Newton step leaves much less."""
-IN_SPACE = 0.5
-"""Projections on a linear space have the eigenvalues 0 and 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nearby:
     """The directions in which a set is flat at M: an orthonormal `basis`, (D, d * d), and inverse Hessian, (D, D).
 
-    The Hessian is computed from differences of gradients, one for each of these directions. Each nearby loss starts
-    from it and updates it after each step (Broyden, Fletcher, Goldfarb and Shanno), so that a few evaluations suffice
-    where a new descent takes ten. A result counts only if it is stationary on the whole set.
+    The Hessian is computed from differences of gradients. Each nearby loss starts from it and updates it after each
+    step (Broyden, Fletcher, Goldfarb and Shanno): a few evaluations suffice where a new descent takes ten. A result
+    counts only if it is stationary on the whole set.
     """
 
     M: Floats
@@ -81,7 +84,7 @@ class Nearby:
     @classmethod
     def of(cls, objective: Objective, constraint: Constraint, M: Floats, units: Units) -> Nearby | None:
         """The model at M, a minimiser of the objective; None if the set or the loss has a corner or a valley at M."""
-        units = units if constraint.linear else units.plain()
+        units, _ = working_units(constraint, units)
         basis = _basis(constraint, M)
         if basis is None:
             return None
@@ -102,10 +105,7 @@ class Nearby:
         return self.basis @ self.units.to_matrix(gradient).ravel() / self.units.loss
 
     def end(self, objective: Objective, first: tuple[float, Floats]) -> End | None:
-        """The minimiser of an objective with `first` as value and gradient at M; None if steps fail.
-
-        The last step starts where the gradient is small enough, so its result is not evaluated again.
-        """
+        """The minimiser of an objective with `first` as value and gradient at M; None if steps fail."""
         z, inverse, (value, gradient) = np.zeros(len(self.basis)), self.inverse, first
         slopes = self.slopes(gradient)
         while np.max(np.abs(slopes @ self.basis), initial=0.0) > ACCEPTED:
@@ -113,19 +113,16 @@ class Nearby:
             z = z + step
             value, gradient = objective(self.at(z))
             before, slopes = slopes, self.slopes(gradient)
-            if not np.linalg.norm(slopes) <= SLOWEST * np.linalg.norm(before):
-                return None
+            if not np.linalg.norm(slopes) <= np.linalg.norm(before) / 2:
+                return None  # a Newton step leaves much less
             inverse = updated(inverse, step, slopes - before)
+        # the last step starts where the gradient is small enough, so its result is not evaluated again
         residual = left_undone(self.constraint, self.units, self.at(z), gradient)
         return End(M=self.at(z - inverse @ slopes), loss=value, stationarity=residual) if residual <= ACCEPTED else None
 
 
 def updated(inverse: Floats, s: Floats, y: Floats) -> Floats:
-    """The inverse Hessian nearest to `inverse` that gives the step s for the change y of the slopes.
-
-    >>> updated(np.eye(2), np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
-    [[0.5, 0.0], [0.0, 1.0]]
-    """
+    """The inverse Hessian nearest to `inverse` that gives the step s for the change y of the slopes."""
     curvature = float(s @ y)
     if not curvature > 0:
         return inverse
@@ -140,7 +137,7 @@ def _basis(constraint: Constraint, M: Floats) -> Floats | None:
     if len(along) < len(directions):
         return None
     values, vectors = np.linalg.eigh(np.reshape(along, (M.size, M.size)))
-    return np.asarray(vectors[:, values > IN_SPACE].T)
+    return np.asarray(vectors[:, values > 0.5].T)  # a projection has the eigenvalues 0 and 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,13 +157,7 @@ class Descents:
         return reached
 
     def left_out(self, whole: End) -> list[End]:
-        """The minimisers without one batch, each started at the minimiser of all batches.
-
-        Raises
-        ------
-        OutOfReach
-            If one of the descents does not converge.
-        """
+        """The minimisers without one batch, each started at the minimiser of all batches."""
         nearby = Nearby.of(self.loss, self.constraint, whole.M, self.units)
         firsts = self.loss.without_each(whole.M)
         ends = [self._end_near(whole, nearby, batch, first) for batch, first in enumerate(firsts)]

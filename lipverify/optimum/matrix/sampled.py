@@ -21,8 +21,6 @@ LARGEST_STORE = 5 * 10**7
 """Largest number of doubles stored for all contexts (400 MB)."""
 BLOCK_TOKENS = 2**17
 """Tokens evaluated at a time: the arrays of one evaluation stay small."""
-WORK_ARRAYS = 4
-"""Largest number of doubles stored per token in addition to its coordinates: the values of the law's components."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,18 +96,12 @@ class SampledLoss:
 
 
 def affordable_contexts(problem: Problem) -> int:
-    """The largest number of contexts that can be stored."""
-    return int(LARGEST_STORE / (float(problem.n) * (problem.d + WORK_ARRAYS)))
+    # a token has its coordinates and at most four values of the law's components
+    return int(LARGEST_STORE / (float(problem.n) * (problem.d + 4)))
 
 
 def require_kept(problem: Problem, contexts: int) -> None:
-    """Refuse more contexts than can be stored.
-
-    Raises
-    ------
-    OutOfReach
-        If the contexts exceed `LARGEST_STORE`.
-    """
+    """Refuse more contexts than can be stored."""
     if contexts > affordable_contexts(problem):
         raise OutOfReach(
             f"contexts = {shown(contexts)} with n = {problem.n}, d = {problem.d}: the draws are kept, and at most "

@@ -20,14 +20,8 @@ from lipverify.problem.problem import require_problem
 
 BATCHES = 32
 """Batches of contexts, of which each is left out once for the error of w*."""
-FIT_POINTS, FIT_HALF_WIDTH, FIT_DEGREE = 13, math.log(2.0), 4
-"""The loss near the minimum: points, half of the range in log w, degree of the polynomial."""
 SEARCH = np.geomspace(2.0**-6, 2.0**14, 41)
 """Values of w for the unit of length, among which the smallest loss is looked for: two in a factor of two."""
-SEARCH_SHARE = 0.1
-"""Share of the contexts that the search uses: it only has to find the right step of the grid."""
-ENDS = np.array([0.0, SEARCH[-1]])
-"""The loss at a minimum must be clearly below the losses at these w, or the minimum is refused."""
 
 
 class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,13 +37,6 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
         The loss there, in units of y squared, and its half-width.
     contexts, seed
         The number of contexts, and the seed of their random numbers.
-
-    Examples
-    --------
-    >>> from lipverify.laws import Affine
-    >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
-    >>> found.contexts, found.loss_error < 0.1 * found.loss
-    (2000, True)
     """
 
     problem: Problem
@@ -117,20 +104,19 @@ def empirical_window(
 
 
 def _minimised(settings: tuple[Problem, Rows | None, int, int, str]) -> EmpiricalWindow:
-    """The minimum for a problem, matrix, number of contexts, seed and stream; a run computes it once."""
     problem, kept, contexts, seed, stream = settings
     M = None if kept is None else np.array(kept)
     unit = problem.covariates.scale**2 * (1.0 if M is None else float(np.linalg.norm(M, 2)))
-    search, ends = SEARCH / unit, ENDS / unit
+    search, ends = SEARCH / unit, np.array([0.0, SEARCH[-1]]) / unit
 
     def batch_losses(w: Floats, contexts: int, part: str) -> Floats:
         return _batch_losses(problem, w, M, contexts, seed, f"{stream}/{part}")
 
-    coarse = batch_losses(search, int(contexts * SEARCH_SHARE), "search").mean(axis=0)
+    coarse = batch_losses(search, int(contexts * 0.1), "search").mean(axis=0)
     best = int(np.argmin(coarse))
     if best in (0, search.size - 1):
         raise OutOfReach(f"the sampled loss has its minimum at w = {search[best]:g}, the end of the grid.")
-    x = math.log(search[best]) + np.linspace(-FIT_HALF_WIDTH, FIT_HALF_WIDTH, FIT_POINTS)
+    x = math.log(search[best]) + np.linspace(-math.log(2.0), math.log(2.0), 13)
     losses = batch_losses(np.append(np.exp(x), ends), contexts, "fit")
     batches = losses[:, : x.size]
     pooled = _minimum(x, batches.mean(axis=0))
@@ -174,7 +160,7 @@ def _batch_losses(problem: Problem, w: Floats, M: Floats | None, contexts: int, 
 
 def _minimum(x: Floats, loss: Floats) -> Floats:
     """(x, loss) at the minimum of a polynomial through the losses, on the interval of x."""
-    fit = np.polynomial.Polynomial.fit(x, loss / loss.min(), FIT_DEGREE)
+    fit = np.polynomial.Polynomial.fit(x, loss / loss.min(), 4)
     fine = np.linspace(x[0], x[-1], 2001)
     minimum = float(fine[np.argmin(fit(fine))])
     slope, curvature = fit.deriv(), fit.deriv(2)

@@ -1,9 +1,5 @@
 """Polynomials through exact values of the loss, to locate a minimum: in log w near a given w, and in w near 0.
 
-Values near a flat minimum locate it to only half of their digits. The derivative of a polynomial through values on an
-interval locates it to nearly all of them. Near w = 0, where log w diverges, the first coefficients are known in closed
-form.
-
 At w = 0 all weights are 1/n, and their derivatives are centred moments of t_i = <x_i, x>. With the covariance
 sum_l k_l P_l(t) of the law and kappa = sum_{l > 0} k_l = Var f(x),
 
@@ -11,8 +7,8 @@ sum_l k_l P_l(t) of the law and kappa = sum_{l > 0} k_l = Var f(x),
     B''(0) = 2 (1 - 1/n) (kappa / (n d) + (1 - 4/n + 6/n^2) k_1 / d^2 - 2 (1 - 2/n) k_2 / (d (d + 2))),
     N''(0) = 2 (1 - 1/n) sigma^2 / (n d).
 
-So w = 0 is not a minimum if the law has a linear part (k_1 > 0). For a law without one, such as an even law, w = 0 is a
-local minimum exactly if (sigma^2 + kappa) / n > 2 (1 - 2/n) k_2 / (d + 2).
+So w = 0 is not a minimum if k_1 > 0; for a law without a linear part it is a local minimum exactly if
+(sigma^2 + kappa) / n > 2 (1 - 2/n) k_2 / (d + 2).
 """
 
 from __future__ import annotations
@@ -124,8 +120,6 @@ FIRST = 3
 """The power of the first coefficient that is fitted."""
 PLACES = np.concatenate([[0.0], np.geomspace(1e-60, REACH, 1200)])
 """Points at which the sign of the slope is tested; two minima do not lie within a tenth of each other."""
-HARMONICS = 64
-"""Harmonics that are computed: the first few enter the slope, and the others are tested for being negative."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +127,7 @@ class OriginLoss:
     """Bias and noise as polynomials in w on [0, REACH].
 
     `known_error` bounds the errors of the loss and of its first two derivatives at 0, and `value_error` those of the
-    values at FROM_ZERO minus the closed form. The truncation error of the fit is at most w^3 times `left_out`. All are
-    of this `kind`.
+    values at FROM_ZERO minus the closed form. The truncation error of the fit is at most w^3 times `left_out`.
     """
 
     bias: Polynomial
@@ -198,14 +191,13 @@ class OriginLoss:
             yield Minimum(w, max(high - w, w - low), bias, noise, self.error(w), self.kind)
 
     def _bound(self, sign: int) -> Callable[[float], float]:
-        """The slope plus or minus its error."""
         return lambda w: float(self.slope(w) + sign * self.slope_error(np.array([w]))[0])
 
 
 def derivatives(problem: Problem, bias: float, noise: float) -> tuple[Floats, Floats, Floats]:
     """(B, B', B''), (N, N', N'') at w = 0 given B and N there, and bounds on the errors of B + N; see the module."""
     d, n = problem.d, float(problem.n)
-    spectrum = spectrum_of(problem.law, d, HARMONICS)
+    spectrum = spectrum_of(problem.law, d, 64)  # the first few enter the slope, others are tested for being negative
     # if k_1 or k_2 is not listed, it is part of the tail
     hidden = (spectrum.tail + spectrum.tail_error) * (spectrum.k.size < 2)
     k_1, k_2 = np.append(spectrum.k, [0.0, 0.0])[:2]
@@ -224,7 +216,7 @@ def derivatives(problem: Problem, bias: float, noise: float) -> tuple[Floats, Fl
 
 
 def _inverse(degree: int) -> Floats:
-    """The matrix from values at FROM_ZERO to the coefficients, from FIRST on, of the least-squares fit."""
+    """From values at FROM_ZERO to the coefficients, from FIRST on, of the least-squares fit."""
     return np.asarray(np.linalg.pinv(FROM_ZERO[:, None] ** np.arange(FIRST, degree + 1)))
 
 

@@ -1,13 +1,9 @@
 """The optimal window w* = argmin_w B(w) + N(w), w >= 0.
 
-Rough values select the local minima that may be the global one. Near each, a polynomial through exact values locates
-the root of the derivative to many more digits than the values themselves could; it is a polynomial in log w or, near
-0, in w with its first coefficients in closed form. Then the exact losses are compared. The derivatives at w = 0 decide
-whether there is a minimum.
-
-There is no minimum at infinity. In a share of order 1/w of contexts, the distances of the two nearest tokens from the
-query agree to 1/w, and there the average of both labels is better than one label. The loss is L(infinity) - C/w + ...,
-C > 0.
+Rough values select the local minima that may be the global one. Near each, a polynomial through exact values, in log w
+or near 0 in w, locates the root of the derivative to many more digits than the values could; then the exact losses are
+compared. There is no minimum at infinity: in a share of order 1/w of contexts the average of the two nearest labels is
+better than one label, and the loss is L(infinity) - C/w + ..., C > 0.
 """
 
 from __future__ import annotations
@@ -40,26 +36,14 @@ START = math.log(REACH) - 2 * STEP
 """log of the first w of a scan: two steps below the smallest optimum, so that it lies between others."""
 BLOCK = 6
 """Number of w evaluated in one call of the scan; the scan may end after each."""
-NEAR = 3
-"""Number of scanned w on either side of a minimum that are interpolated to locate it."""
 ROUGH = 1e-3
 """Bound on the relative error of rough values."""
-MARGIN = 0.05
-"""Minima whose rough values are within this share of the smallest are compared by exact values."""
-SINGLE = math.log(100.0)
-"""Beyond 100 times the scale of the nearest token, in log w, the loss rises to its limit like -1/w."""
 
 
 def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[float]]:
     """True if the best w may lie in [0, REACH], and log w of the other minima that may be the global one.
 
     The scan goes upwards in w and ends when the noise alone exceeds the smallest loss, since the noise grows with w.
-
-    Raises
-    ------
-    OutOfReach
-        If the loss is smallest at a w so large that the nearest token has nearly all the weight, if the loss is
-        somewhere smaller than its error, or if the method does not reach such w.
     """
     x, loss = _scan(problem, route)
     if loss.min() <= 0:
@@ -71,14 +55,15 @@ def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[
     # the first two w are below REACH
     inside = 2 + np.flatnonzero((loss[2:-1] <= loss[1:-2]) & (loss[2:-1] <= loss[3:]))
     minima = [_refined(x, loss, i) for i in inside.tolist()]
-    enough = (1 + MARGIN) * min([float(loss.min()), *(value for _, value in minima)])
+    enough = 1.05 * min([float(loss.min()), *(value for _, value in minima)])
     near_zero = bool(loss[x <= math.log(REACH)].min() <= enough)
     return near_zero, [point for point, value in minima if value <= enough and point > math.log(REACH) - STEP / 2]
 
 
 def _scan(problem: Problem, route: Route | None) -> tuple[Floats, Floats]:
     """log w of the scan, from w = 0 on, and the rough losses."""
-    far = 2 / (problem.d - 1) * math.log(float(problem.n)) + SINGLE
+    # beyond 100 times the scale of the nearest token the loss rises to its limit like -1/w
+    far = 2 / (problem.d - 1) * math.log(float(problem.n)) + math.log(100.0)
     x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
     noise = np.zeros(2)
     while not too_noisy and x[-1] < far:
@@ -107,7 +92,7 @@ def _until(noise: Floats, least: float) -> int:
 
 def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
     """(log w, loss) at the minimum, within a step of point i, of a polynomial through the log losses near point i."""
-    near = slice(max(i - NEAR, 1), i + NEAR + 1)
+    near = slice(max(i - 3, 1), i + 4)
     steps = (x[near] - x[i]) / STEP
     fit = np.polynomial.Polynomial.fit(steps, np.log(loss[near]), steps.size - 1)
     fine = np.linspace(-1, 1, 401)
@@ -124,25 +109,21 @@ MOST_MOVES = 60
 class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """The w that minimises the loss, and the loss there.
 
-    `w_error` bounds the error of w and `loss_error` that of the loss; both are finite. `where` says if the minimum is
-    at w = 0 or cannot be distinguished from 0: then w = 0, and the minimum is at most `w_error` from 0. If two minima
-    have the same loss to rounding, `w_error` covers both. `error_kind` says if the errors are bounds or estimates, as
-    in `LossTerms`.
-
     Attributes
     ----------
     problem
         The problem.
     w, w_error
-        The optimal w, which has no unit, and a bound on its error.
+        The optimal w, which has no unit, and a finite bound on its error; it covers both if two minima have the same
+        loss to rounding.
     loss, loss_error
         The loss there, in units of y squared, and a bound on its error.
     bias, noise
         Its two terms.
     where
-        "interior" for a minimum at w > 0, "zero" for one that is 0 or cannot be distinguished from 0.
+        "interior" for a minimum at w > 0, "zero" for one that is 0 or cannot be distinguished from 0: then w = 0.
     error_kind
-        "bounded" or "estimated".
+        "bounded" or "estimated", as in `LossTerms`.
 
     Examples
     --------
@@ -238,7 +219,6 @@ def optimal_window(
 
 
 def _optimal(problem: Problem, route: Route | None, M: Matrix | None) -> Optimum:
-    """The optimum, computed within the budget of this call."""
     if M is not None or not problem.isotropic:
         return _whitened(problem, route, M)
     if problem.law.constant and problem.sigma == 0:
@@ -257,7 +237,6 @@ def _whitened(problem: Problem, route: Route | None, M: Matrix | None) -> Optimu
 
 
 def _minimised(question: tuple[Problem, Route | None]) -> Optimum:
-    """The optimum of a problem by a route; a run computes it once and remembers it."""
     problem, route = question
     if problem.law.constant or problem.n == 1:
         return _optimum(problem, _at_zero(problem, route))
@@ -300,15 +279,8 @@ def _at_zero(problem: Problem, route: Route | None) -> Minimum:
 
 
 def _optimum(problem: Problem, minimum: Minimum, w_error: float = 0.0) -> Optimum:
-    """The record of a minimum."""
+    where: Where = "interior" if minimum.w > 0 else "zero"
     return Optimum(
-        problem=problem,
-        w=minimum.w,
-        loss=minimum.loss,
-        bias=minimum.bias,
-        noise=minimum.noise,
-        w_error=w_error,
-        loss_error=minimum.error,
-        where="interior" if minimum.w > 0 else "zero",
-        error_kind=minimum.kind,
-    )
+        problem=problem, w=minimum.w, loss=minimum.loss, bias=minimum.bias, noise=minimum.noise, w_error=w_error,
+        loss_error=minimum.error, where=where, error_kind=minimum.kind,
+    )  # fmt: skip

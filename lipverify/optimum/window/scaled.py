@@ -1,7 +1,4 @@
-r"""The w and the factor c that together minimise the loss of c times the prediction.
-
-The best factor for each w is known in closed form (see `lipverify.loss.scaled`), which leaves a minimum over w alone.
-"""
+"""The w and the factor c that together minimise the loss of c times the prediction (see `lipverify.loss.scaled`)."""
 
 from __future__ import annotations
 
@@ -22,13 +19,11 @@ from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
 
 WALK = np.exp2(np.arange(-7, 3))
-"""Multiples of w at which the search compares losses; it reaches far down, because without an offset the minimum lies
-far below w*.
-"""
+"""Multiples of w that the search compares: without an offset the minimum lies far below w*."""
 
 
 class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
-    """The minimiser (w, c) of L(w, c) and the loss there; `excess` is c - 1. Errors are bounds.
+    """The minimiser (w, c) of L(w, c) and the loss there. Errors are bounds.
 
     Attributes
     ----------
@@ -37,18 +32,11 @@ class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
     w, w_error
         The optimal w and a bound on its error.
     c
-        The optimal factor; `excess` is c - 1 with `excess_error`.
+        The optimal factor.
     excess, excess_error
         c - 1, which keeps the digits that c loses, and a bound on its error.
     loss, loss_error
         The loss there, in units of y squared, and a bound on its error.
-
-    Examples
-    --------
-    >>> from lipverify.laws import Affine
-    >>> best = optimal_scale(Problem(d=3, n=100, law=Affine()))
-    >>> best.c == 1 + best.excess, best.loss_error < 1e-6
-    (True, True)
     """
 
     problem: Problem
@@ -106,16 +94,11 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
             excess, w = through(values.excess), w * math.exp(HALF_WIDTH * root)
             drift = abs(float(excess.deriv()(root))) * off
             return ScaledOptimum(
-                problem=problem,
-                offset_variance=offset_variance,
-                w=w,
-                w_error=w * HALF_WIDTH * off,
-                c=1 + float(excess(root)),
-                excess=float(excess(root)),
-                excess_error=_between(excess, values.excess_error) + drift,
-                loss=float(fit(root)),
+                problem=problem, offset_variance=offset_variance, w=w, w_error=w * HALF_WIDTH * off,
+                c=1 + float(excess(root)), excess=float(excess(root)),
+                excess_error=_between(excess, values.excess_error) + drift, loss=float(fit(root)),
                 loss_error=_between(fit, values.least_error),
-            )
+            )  # fmt: skip
         # the minimum is usually next to w*, but may be far away
         downhill = math.exp(1.8 * HALF_WIDTH * float(NODES[np.argmin(values.least)]))
         w = w * downhill if move else _walk(problem, offset_variance, w)

@@ -1,11 +1,10 @@
-r"""Exact derivatives of the optimum with respect to n, L and sigma, without differences between optima.
+"""Exact derivatives of the optimum with respect to n, L and sigma, without differences between optima.
 
 At the minimum dL/dx = 0 with x = log w. So along any parameter p, with y = log p,
 
     dlog w* / dy = - (d^2 L / dx dy) / (d^2 L / dx^2),        dlog loss* / dy = (dL/dy) / L   (envelope theorem),
 
 and B ~ L^2, N ~ sigma^2, while n is an exponent of the Laplace representation and may vary continuously.
-The first is the local exponent of w* along a ladder in p.
 """
 
 from __future__ import annotations
@@ -30,17 +29,14 @@ from lipverify.problem.law import proportional
 class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """Elasticities d log / d log p of the optimal w and of the loss there, for p = n, L, sigma.
 
-    The elasticities for L are None unless the law is proportional to L. `window_error` bounds the error of those of w,
-    relative to the curvature of the loss; those of the loss have the relative error of the loss itself.
-
     Attributes
     ----------
     window_n, window_L, window_sigma
-        d log w* / d log p for p = n, L, sigma; no unit.
+        d log w* / d log p for p = n, L, sigma; no unit. That for L is None unless the law is proportional to L.
     loss_n, loss_L, loss_sigma
-        The same of the loss at w*.
+        The same of the loss at w*, with the relative error of the loss itself.
     window_error
-        Relative error of the first three.
+        Bound on the error of the first three, relative to the curvature of the loss.
 
     Examples
     --------

@@ -31,10 +31,7 @@ LEFT_OUT: dict[Trouble, str] = {
 
 
 def exit_code(ledger: Ledger, strict: bool) -> int:
-    """3 if a check broke, 1 if a verdict differs from the record or a control escaped, else 0.
-
-    A new claim has no recorded verdict, so its verdict does not count as different.
-    """
+    """3 if a check broke, 1 if a verdict differs from the recorded one or a control escaped, else 0."""
     if any(record.verdict == "error" for record in ledger.claims):
         return BROKE
     differs = any(record.moved or not record.control.caught for record in ledger.claims)
@@ -59,10 +56,7 @@ def needs_a_look(record: Record) -> bool:
 
 
 def _counted(ledger: Ledger, width: int) -> Iterator[str]:
-    """Count passages by outcome, in fewer words if one line is too short, then grades, then claims.
-
-    Print the ranges too, unless a verdict needs attention, which takes their lines.
-    """
+    """Count passages by outcome, then grades, then claims; if no verdict needs attention, ranges too."""
     judged = measured(ledger.claims)
     grades = Counter(item.grade for item in passages(judged) or judged)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])
@@ -212,19 +206,15 @@ def _exit(ledger: Ledger, strict: bool) -> str:
     if code == AS_RECORDED:
         new = sum(record.expected is None for record in claims)
         return f"exit code 0: no verdict moved, {new} new" if new else "exit code 0: every verdict is as recorded"
-    counts = {
-        "check broke": sum(record.verdict == "error" for record in claims),
-        "verdict differs from the record": sum(record.moved and record.verdict != "error" for record in claims),
-        "control was not caught": sum(not r.control.caught and r.verdict != "error" and not r.moved for r in claims),
-        "claim is refuted, and --strict was given": strict * sum(record.verdict == "refuted" for record in claims),
-    }
-    many = {
-        "verdict differs from the record": "verdicts differ from the record",
-        "check broke": "checks broke",
-        "control was not caught": "controls were not caught",
-        "claim is refuted, and --strict was given": "claims are refuted, and --strict was given",
-    }
-    told = [f"{count} {what if count == 1 else many[what]}" for what, count in counts.items() if count]
+    decided = [record for record in claims if record.verdict != "error"]
+    counts = (
+        (len(claims) - len(decided), "check", "broke", "broke"),
+        (sum(r.moved for r in decided), "verdict", "differs from the record", "differ from the record"),
+        (sum(not r.control.caught and not r.moved for r in decided), "control", "was not caught", "were not caught"),
+        (strict * sum(r.verdict == "refuted" for r in claims), "claim", "is refuted", "are refuted"),
+    )
+    told = [f"{counted(count, noun)} {does if count == 1 else do}" for count, noun, does, do in counts if count]
+    told[-1] += ", and --strict was given" * (counts[-1][0] > 0)
     return f"exit code {code}: {'; '.join(told)}"
 
 

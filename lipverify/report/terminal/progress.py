@@ -13,8 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 QUIET = 2.0
 """Seconds after which a log has a first line."""
-PLAIN_STEPS = 10
-"""Progress lines in a log, where a bar cannot be drawn: enough to see that the run moves, few enough to skip."""
 
 
 @contextmanager
@@ -25,10 +23,15 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
         waiting = threading.Timer(
             QUIET, print, [f"{what} 0 so far ({QUIET:.0f} s)"], {"file": sys.stderr, "flush": True}
         )
+
+        def begun(line: str) -> None:
+            waiting.cancel()
+            print(line, file=sys.stderr, flush=True)
+
         waiting.daemon = True
         waiting.start()  # a first step may take minutes
         try:
-            yield _plain(what, waiting.cancel)
+            yield tenths(what, begun)
         finally:
             waiting.cancel()
         return
@@ -52,19 +55,16 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
         bar.stop()
 
 
-def _plain(what: str, begun: Callable[[], None]) -> Callable[[int, int, str], None]:
-    """Print about ten lines for each total, none for a task that ends within a second."""
-    clock = time.perf_counter()
-    printed = {"total": 0, "step": 0}
+def tenths(what: str, show: Callable[[str], None]) -> Callable[..., None]:
+    """Write about ten lines for each total, none for a task that ends within a second."""
+    clock, seen = time.perf_counter(), {"total": 0, "step": 0}
 
-    def show(done: int, total: int, label: str) -> None:
-        step = done * PLAIN_STEPS // max(total, 1)
-        seconds = time.perf_counter() - clock
-        if total != printed["total"]:  # the plan has changed
-            printed.update(total=total, step=0)
-        if step > printed["step"] and (seconds > 1 or done == total):
-            printed["step"] = step
-            begun()
-            print(f"{what} {done} of {total} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+    def measured(done: int, total: int, label: str = "") -> None:
+        step, seconds = done * 10 // max(total, 1), time.perf_counter() - clock
+        if total != seen["total"]:  # the plan has changed, and its next tenth is told
+            seen.update(total=total, step=step if seen["total"] else 0)
+        if step > seen["step"] and (seconds > 1 or done == total):
+            seen["step"] = step
+            show(f"{what} {done} of {total} ({seconds:.0f} s)")
 
-    return show
+    return measured

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.runner import Running, Watch
 from lipverify.report.terminal.ending import HEADING, claim_line, stem_of, theorem_line
-from lipverify.report.terminal.progress import PLAIN_STEPS
+from lipverify.report.terminal.progress import tenths
 from lipverify.report.terminal.tables import wrapped
 from lipverify.report.visible import visible
 
@@ -65,18 +64,7 @@ class PlainScreen(Screen):
 
     def __init__(self, claims: Sequence[Claim], show: Callable[[str], None], note: Callable[[str], None]) -> None:
         super().__init__(claims, show, note)
-        self.clock, self.step, self.last = time.perf_counter(), 0, 0
-
-    def measured(self, done: int, total: int) -> None:
-        """Print a line after each tenth of the plan; none within the first second except the last."""
-        seconds = time.perf_counter() - self.clock
-        if total != self.last:
-            self.last, self.step = total, done * PLAIN_STEPS // max(total, 1)
-            return
-        step = done * PLAIN_STEPS // max(total, 1)
-        if step > self.step and (seconds > 1 or done == total):
-            self.step = step
-            self.note(f"measured {done} of {total} ({seconds:.0f} s)")
+        self.measured = tenths("measured", note)  # type: ignore[method-assign]
 
 
 class LiveScreen(Screen):

@@ -11,7 +11,7 @@ import msgspec
 from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
 from lipverify.foundation.latex import plain
 from lipverify.report import digits
-from lipverify.report.figures import FLAT, LEVEL
+from lipverify.report.figures import FLAT, LEVEL, has_place
 from lipverify.report.heatmaps import BLANK, scale
 from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, colour_class, series_looks
 from lipverify.report.text import printable
@@ -62,17 +62,8 @@ def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axi
     return Axis(log=log, low=middle - free, high=middle + free, start=start, end=end)
 
 
-def has_place(value: float, log: bool) -> bool:
-    """True if an axis has a position for a value: it is finite, and positive on a log axis."""
-    return math.isfinite(value) and (value > 0 or not log)
-
-
 def round_values(low: float, high: float) -> list[float]:
-    """About five multiples of 1, 2 or 5 times a power of ten between two values.
-
-    >>> round_values(0.13, 0.98)
-    [0.2, 0.4, 0.6, 0.8]
-    """
+    """About five multiples of 1, 2 or 5 times a power of ten between two values."""
     rough = (high - low) / 5
     power = math.floor(math.log10(rough))
     factor = next(multiple for multiple in (1, 2, 5, 10) if multiple * 10.0**power >= rough * (1 - 1e-9))
@@ -87,11 +78,7 @@ def round_values(low: float, high: float) -> list[float]:
 
 
 def within_decades(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten between two values, or 1 and 3 times if these are too many.
-
-    >>> within_decades(0.3, 4), within_decades(0.3, 90)
-    ([0.5, 1.0, 2.0], [0.3, 1.0, 3.0, 10.0, 30.0])
-    """
+    """1, 2 and 5 times powers of ten between two values, or 1 and 3 times if these are too many."""
     factors = (1, 2, 5) if high < 50 * low else (1, 3)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [value for power in powers for k in factors if low <= (value := float(f"{k}e{power}")) <= high]

@@ -14,7 +14,8 @@ from lipverify.report.model import Drawing, Reading, Report, Row, Symbol, Tellin
 from lipverify.report.notation import Defined
 from lipverify.report.readings import Remark
 from lipverify.report.web.markup import Child, Markup, element, join
-from lipverify.report.web.words import SIGNS, Formulas, code, outcome, table, verdict
+from lipverify.report.web.words import Formulas, code, outcome, table, verdict
+from lipverify.report.words import SIGNS
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,11 +65,7 @@ def figure(drawing: Drawing, page: Page) -> Markup:
 
 
 def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
-    """The address of each theorem and claim by its anchor: its own name, with characters that an address allows.
-
-    The anchors of `figures` are their addresses. A claim with the name of its theorem shares its address. If two others
-    would be equal, the later one is numbered.
-    """
+    """The address of each theorem and claim by its anchor: its own name, numbered if it would be taken."""
     addresses: dict[str, str] = {}
     taken = {"theorems", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
     taken |= {*figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,12 +16,11 @@ from xml.etree import ElementTree
 import msgspec
 import typst
 
-from lipverify.foundation.latex import typst_math
 from lipverify.report.model import Table
 from lipverify.report.readings import Remark
 from lipverify.report.text import APART, Run, Text, rich
 from lipverify.report.web.markup import Child, Markup, element, join
-from lipverify.report.words import VERDICTS
+from lipverify.report.words import SIGNS, VERDICTS
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 _SCRIPTS = ("msup", "msub", "msubsup")
@@ -31,25 +29,8 @@ _EACH = b"""#for (source, block) in json("formulas.json") {
 }"""
 
 
-@cache
-def mathml(latex: str, display: bool) -> str:
-    r"""One formula, given without dollar signs; `display` sets it as display mathematics.
-
-    Raises `UnreadableError` or `typst.TypstError` if it cannot be set.
-
-    >>> mathml("w^2", display=False)
-    '<math><msup><mi>𝑤</mi><mn>2</mn></msup></math>'
-    """
-    (markup,) = _compiled([(typst_math(latex), display)])
-    return markup
-
-
 def many(formulas: Iterable[tuple[str, bool]]) -> list[str]:
-    """Formulas as `(Typst source, display)`, compiled together; an empty string for each that the compiler refuses.
-
-    >>> many([("x", False), ("unknown", False)])
-    ['<math><mi>𝑥</mi></math>', '']
-    """
+    """Formulas as `(Typst source, display)`, compiled together; an empty string for each that the compiler refuses."""
     sources = list(formulas)
     try:
         return _compiled(sources)
@@ -110,9 +91,6 @@ def _gather(row: ElementTree.Element) -> None:
 def _last(part: ElementTree.Element) -> str | None:
     base = part[0] if part.tag in _SCRIPTS and len(part) else part
     return base.text if base.tag == "mo" else None
-
-
-SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"}
 
 
 class Formulas:

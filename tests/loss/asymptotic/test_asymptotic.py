@@ -15,7 +15,7 @@ import sympy
 from scipy.special import erf, erfc, expit, gamma
 
 from lipverify import Problem, loss_terms, optimal_window
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 
 # internal: every constant has to be a formula that a report can print
 from lipverify.foundation.latex import typst_math
@@ -63,7 +63,9 @@ def richardson(values: Any, noise: float) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("law", NAMED, ids=by_name)
-@pytest.mark.parametrize(("dimension", "largest"), [(2, 1e9), (3, 1e9), (5, 1e7), (8, 4e5)])
+@pytest.mark.parametrize(
+    ("dimension", "largest"), [(2, 1e9), (3, 1e9), pytest.param(5, 1e7, marks=pytest.mark.slow), (8, 4e5)]
+)
 def test_measured_limits_are_the_derived_ones(law: Law, dimension: int, largest: float) -> None:
     """n -> infinity is reached: the difference is below 1e-8 at the largest w."""
     form = leading(law, dimension)
@@ -156,14 +158,6 @@ def test_a_constant_law_has_noise_only() -> None:
     assert not np.any(terms.bias)
     assert not np.any(terms.bias_error)
     assert np.all(terms.noise > 0)
-
-
-@pytest.mark.parametrize("window", [0.0, 1e-3, 1e9, 1e308])
-@pytest.mark.parametrize("dimension", [2, 5, 40, 1000])
-def test_outside_the_range_there_is_no_answer(window: float, dimension: int) -> None:
-    problem = Problem(d=dimension, n=10**6, law=Affine(L=1.0))
-    with pytest.raises(OutOfReach, match=r"leading terms .*use method='exact'"):
-        asymptotic_terms(problem, [window])
 
 
 @pytest.mark.parametrize("law", [Affine(L=0.7), ReLU(L=3.0), Quadratic(L=2.0), Cosine(L=1.5), ReLU(L=0.0)])
@@ -291,24 +285,7 @@ def test_links_as_people_write_them_are_derived(link: Any, beta: float) -> None:
         Ridge(lambda z: np.hypot(z, 1)),
         Ridge(lambda z: np.arccos(z / 2) - np.arcsin(z / 2)),
     ],
-    ids=[
-        "erf",
-        "expit",
-        "erfc",
-        "mod",
-        "%",
-        "//",
-        "rint",
-        "floor",
-        "by parts",
-        "last",
-        "select",
-        "first",
-        "astype",
-        "polyval",
-        "hypot",
-        "inverse",
-    ],
+    ids="erf expit erfc mod % // rint floor parts last select first astype polyval hypot inverse".split(),  # noqa: SIM905
 )
 def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
     found = leading(law, d=3)
@@ -394,20 +371,6 @@ def test_one_link_written_in_two_ways(written: Any, plain: Any, kinks: tuple[flo
     one, other = (leading(Ridge(link, kinks=kinks), d=3) for link in (written, plain))
     assert sympy.simplify(one.bias_constant - other.bias_constant) == 0
     assert one.beta == other.beta
-
-
-def test_bad_input_is_named() -> None:
-    for dimension in (1, 2.0, True):
-        with pytest.raises(InvalidInput, match="ambient dimension"):
-            leading(Affine(), dimension)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="constant"):
-        leading(Affine(L=0.0))
-
-    class Changed(Affine, frozen=True, tag="changed"):
-        pass
-
-    with pytest.raises(InvalidInput, match="only"):
-        leading(Changed())
 
 
 def test_reading_keeps_decimals() -> None:

@@ -85,18 +85,6 @@ def test_a_variogram_may_switch_away_from_zero() -> None:
     assert leading(Zonal(variogram=lambda r: np.minimum(r, 0.5)), 3).beta == sympy.Rational(1, 2)
 
 
-@pytest.mark.parametrize(
-    "law",
-    [
-        Zonal(lambda t: np.sqrt(2 + t) + 0 * np.digitize(t, [0.0])),
-        Zonal(variogram=lambda r: r / 2 + 0 * np.digitize(r, [1.0])),
-    ],
-)
-def test_an_unreadable_covariance_is_refused(law: Law) -> None:
-    with pytest.raises(OutOfReach, match="cannot be read"):
-        leading(law)
-
-
 def test_the_asymptotic_method_has_no_error_for_it() -> None:
     with pytest.raises(OutOfReach, match="method='exact'"):
         loss_terms(Problem(d=3, n=1e12, law=Matern(nu=0.5)), 100.0, "asymptotic")

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from scipy.special import ive
 
 from lipverify import Problem, loss_terms
-from lipverify.covariates import Covariates, Ellipsoid, ProductOfSpheres, Sphere, axes
-from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Linear, LowRank
+from lipverify.covariates import Covariates, ProductOfSpheres, Sphere, axes
+from lipverify.laws import Linear, LowRank
 from lipverify.loss.block import BlockTerms, block_terms
 
 # internal: rules of quadrature at their degree and beyond, and two integrals that must be equal
@@ -202,29 +201,3 @@ def test_costs_do_not_depend_on_n() -> None:
     assert 0 < long.noise < 1e-28
     assert long.noise_error <= TIGHT * long.noise
     assert short.bias > long.bias
-
-
-@pytest.mark.parametrize(
-    ("problem", "message"),
-    [
-        (Problem(d=3, n=5, law=Affine()), "LowRank"),
-        (Problem(d=3, n=5, law=LowRank(axes(3, 1), Affine())), "LowRank"),
-        (low_rank(2, 1, 5, 0.5, Ellipsoid([2.0, 1.0])), "montecarlo"),
-        (low_rank(3, 1, 5, 0.5, ProductOfSpheres([[0.0], [1.0], [0.0]])), "different spaces"),
-        (low_rank(3, 1, 5, 0.5, on_product(3, 2)), "different spaces"),
-    ],
-)
-def test_problems_without_the_reduction_are_refused(problem: Problem, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        block_terms(problem, 1.0, 0.0)
-
-
-@pytest.mark.parametrize(("c", "c_perp"), [(math.nan, 0.0), (1.0, math.inf), ("one", 0.0)])
-def test_scales_must_be_finite(c: object, c_perp: object) -> None:
-    with pytest.raises(InvalidInput, match="c"):
-        block_terms(low_rank(3, 1, 5), c, c_perp)
-
-
-def test_scores_that_spread_too_far_are_refused() -> None:
-    with pytest.raises(OutOfReach, match="spread"):
-        block_terms(low_rank(3, 1, 5), 101.0, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Bound, Cosine, Linear, Matern, ReLU, ReLUNetwork, Ridge, RidgeLaw, WithOffset, Zonal
-from lipverify.loss.exact.quadrature import Grading  # internal: a mesh that cannot be made
+from lipverify.laws import Affine, Cosine, Linear, Matern, ReLU, Ridge, Zonal
 from lipverify.loss.work import MANY  # internal: a budget above which nothing warns
 from lipverify.problem.features import SEEN  # internal: the narrowest feature that is detected
 from lipverify.problem.fine import features  # internal: no value shows which features of a link are found
+from tests.problem.test_own_laws import Stated
 from tests.reference.harmonics import bias_by_harmonics
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most
@@ -107,12 +107,21 @@ def compared(
     return Outcome(kind, "harmonics", ratio=ratio, claimed=float(terms.bias_error / terms.bias))
 
 
+def bounded(link: Link, at: tuple[float, ...], d: int = 3, n: float = 100, w: float = 5.0) -> float:
+    """The bias of a link with features at these places, within an error that is a bound, and a small one."""
+    terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
+    bias, known = bias_by_harmonics(link, at, d, n, w)
+    assert terms.error_kind == "bounded"
+    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
+    return float(bias)
+
+
 features_of_a_kind = st.tuples(
     st.sampled_from(sorted(KINDS)), st.floats(-0.95, 0.95), log_floats(1e-8, 1.0), log_floats(1e-2, 1e3)
 )
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(what=features_of_a_kind, d=st.sampled_from([3, 5, 12]), n=log_floats(3, 1e15), w=log_floats(0.1, 60.0))
 @example(what=("hat", 0.3697116, 4.54e-5, 20.0855), d=3, n=3.0, w=1.0)
 def test_a_narrow_feature_is_inside_the_error(
@@ -152,11 +161,7 @@ def test_thousands_of_narrow_features_are_inside_their_errors() -> None:
 )
 def test_values_that_were_once_wrong(link: Link, d: int, n: float, w: float, expected: float) -> None:
     """It was 0.01756 with a claimed error of 1.3e-13, and 2.4 % wrong at 1e-12."""
-    terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
-    bias, known = bias_by_harmonics(link, (0.2345678, 0.6265), d, n, w)
-    assert terms.error_kind == "bounded"
-    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
-    assert abs(bias - expected) < 1e-3 * expected
+    assert abs(bounded(link, (0.2345678, 0.6265), d, n, w) - expected) < 1e-3 * expected
 
 
 @pytest.mark.parametrize(
@@ -185,10 +190,7 @@ def test_a_feature_between_the_points_of_a_grid_is_not_lost_on_an_even_link(even
     def link(z: Any) -> Any:
         return even(z) + 1e3 * np.exp(-(((z - 0.3697116) / 1e-6) ** 2))
 
-    terms = loss_terms(Problem(d=3, n=100, law=Ridge(link)), 5.0)
-    bias, known = bias_by_harmonics(link, (0.3697116,), 3, 100, 5.0)
-    assert terms.error_kind == "bounded"
-    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
+    bounded(link, (0.3697116,))
 
 
 @pytest.mark.parametrize("kind", ["hats", "stairs", "knots"])
@@ -199,56 +201,17 @@ def test_narrow_pieces_between_more_kinks_than_rules_split_at(kind: str) -> None
     assert known is not None
     assert known.narrowest()[0] < 1e-4
     assert known.narrowest(known.places)[0] >= SEEN
-    terms = loss_terms(Problem(d=3, n=100, law=Ridge(link)), 5.0)
-    bias, exact = bias_by_harmonics(link, places(kind, 0.2345678, 1e-5), 3, 100, 5.0)
-    assert terms.error_kind == "bounded"
-    assert abs(terms.bias - bias) <= terms.bias_error + exact <= 1e-6 * bias
-
-
-class Spiky(RidgeLaw, frozen=True, tag="spiky"):
-    """A user's class with a bump, or with another link."""
-
-    link: Any = bump(0.2345678, 1e-5, 1000.0)
-    name: ClassVar[str] = "spiky"
-
-    @property
-    def amplitude_variance(self) -> float:
-        return 1.0
-
-    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        return (Bound(1002.0),)
-
-    def links(self, z: Any, xp: Any) -> list[Any]:
-        return [self.link(z)]
-
-    def amplitudes(self, uniforms: Any) -> Any:
-        return 1 + 0 * uniforms
+    bounded(link, places(kind, 0.2345678, 1e-5))
 
 
 @pytest.mark.parametrize("route", ["zonal", None])
 def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: Any) -> None:
     """The zonal route gave 0.0176 with the bound 1e-13; the true value is 6.599."""
-    narrow, smooth = (Problem(d=3, n=100, law=law) for law in (Spiky(), Spiky(link=np.tanh)))
+    narrow, smooth = (Problem(d=3, n=100, law=Stated(link)) for link in (bump(0.2345678, 1e-5, 1000.0), np.tanh))
     assert loss_terms(narrow, 5.0, route=route).error_kind == "estimated"
     terms, plain = loss_terms(smooth, 5.0, route=route), loss_terms(smooth.replace(law=Ridge(np.tanh)), 5.0)
     assert terms.error_kind == "bounded"
     assert abs(terms.bias - plain.bias) <= terms.bias_error + plain.bias_error
-
-
-def test_an_offset_needs_a_law_with_an_amplitude() -> None:
-    """Its error was called a bound for any link of the law."""
-    with pytest.raises(InvalidInput, match="the offset is uniform"):
-        WithOffset(Ridge(np.tanh))  # type: ignore[arg-type]
-
-
-def test_an_unresolved_kernel_is_not_reported_as_no_covariance() -> None:
-    """A comb on the circle: its coefficients are those of multiples of 20001, and were once called negative."""
-
-    def comb(t: Any) -> Any:
-        return t + 0.75 / (1.25 - np.cos(20001 * np.arccos(t)))
-
-    with pytest.raises(OutOfReach, match="faster than they can tell"):
-        loss_terms(Problem(d=2, n=100, law=Zonal(K=comb)), 5.0)
 
 
 @pytest.mark.parametrize("offset", [1e5, 1e6])
@@ -261,10 +224,7 @@ def test_a_linear_link_that_is_rounded_is_inside_its_error(offset: float) -> Non
 
 @pytest.mark.parametrize("scale", [1e-5, 4e-6])
 def test_hats_that_nobody_declares(scale: float) -> None:
-    link = hat(0.3123, scale, 100.0)
-    terms = loss_terms(Problem(d=3, n=10**4, law=Ridge(link)), 20.0)
-    bias, known = bias_by_harmonics(link, places("hat", 0.3123, scale), 3, 1e4, 20.0)
-    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
+    bounded(hat(0.3123, scale, 100.0), places("hat", 0.3123, scale), 3, 1e4, 20.0)
 
 
 def test_a_link_that_is_no_formula_has_an_estimated_error() -> None:
@@ -278,15 +238,6 @@ def test_a_link_that_is_no_formula_has_an_estimated_error() -> None:
     smooth = optimal_window(Problem(d=3, n=100, law=Ridge(hidden(np.tanh))))
     assert smooth.error_kind == "estimated"
     assert optimal_window(Problem(d=3, n=100, law=Ridge(np.tanh))).error_kind == "bounded"
-
-
-def test_rules_without_nodes_in_a_feature_are_refused() -> None:
-    """The other route does not reach windows with few tokens."""
-    law = Ridge(bump(0.2345678, 1e-5, 1000.0))
-    cases: tuple[tuple[float, Any], ...] = ((5.0, "ridge"), (5e6, None))
-    for w, route in cases:
-        with pytest.raises(OutOfReach, match=r"feature of width .* near z = 0.2345"):
-            loss_terms(Problem(d=3, n=100, law=law), w, route=route)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +259,7 @@ def test_the_kind_of_error_of_a_law(law: Any, kind: str) -> None:
 
 
 def test_sampled_and_asymptotic_errors_are_no_bounds() -> None:
-    problem = Problem(d=3, n=10**6, law=Cosine(L=1.0))
+    problem = Problem(d=3, n=10**6, law=Affine())
     kinds = {
         "montecarlo": loss_terms(problem.replace(n=10), 2.0, "montecarlo", contexts=64).error_kind,
         "asymptotic": loss_terms(problem, 1e2, "asymptotic").error_kind,
@@ -343,7 +294,7 @@ def test_places_where_a_formula_is_not_analytic(link: Link, expected: tuple[floa
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(at=st.floats(-0.9, 0.9), scale=log_floats(1e-8, 1e-3))
 def test_a_feature_is_found_at_its_width(kind: str, at: float, scale: float) -> None:
     found = features(KINDS[kind](at, scale, 1.0))
@@ -359,7 +310,7 @@ decimals = st.integers(-(10**7), 10**7).map(lambda k: k / 1e7)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(at=decimals, scale=log_floats(1e-9, 1.0), height=log_floats(1e-2, 1e9), size=log_floats(1e-3, 1e3))
 @example(at=0.3697116, scale=4.54e-5, height=20.0855, size=1.0)
 @example(at=-0.7071, scale=1e-9, height=1e9, size=1e-3)
@@ -396,13 +347,17 @@ def test_what_is_infinite_or_as_large_as_that_is_named(kind: str, at: float) -> 
     assert len(found.unbounded) <= 3
 
 
-@pytest.mark.parametrize("link", [np.sort, lambda z: np.asarray(z, dtype=float), lambda z: z / np.max(np.abs(z))])
+@pytest.mark.parametrize(
+    "link",
+    [
+        np.sort,
+        lambda z: np.asarray(z, dtype=float),
+        lambda z: z / np.max(np.abs(z)),
+        lambda z: np.tanh(z) if isinstance(z, np.ndarray) else np.sin(z),
+    ],
+)
 def test_a_function_that_is_no_formula_is_not_traced(link: Link) -> None:
     assert features(link) is None
-
-
-def test_a_function_that_does_something_else_with_arrays_is_not_traced() -> None:
-    assert features(lambda z: np.tanh(z) if isinstance(z, np.ndarray) else np.sin(z)) is None
 
 
 @pytest.mark.filterwarnings("ignore:(invalid|divide by zero).*:RuntimeWarning")
@@ -427,34 +382,6 @@ def test_wide_windows_of_a_root_need_no_memory(w: float) -> None:
     flat, terms = (loss_terms(problem, at) for at in (0.0, w))
     # all weights are within e^{2w} of each other
     assert abs(terms.bias - flat.bias) <= flat.bias_error + terms.bias_error + 10 * w * flat.bias
-
-
-def test_tables_beyond_memory_are_refused() -> None:
-    with pytest.raises(OutOfReach, match="panels, at most"):
-        Grading(30, np.array(1e-13)).panels(0.0, 1.0, 1e-6)
-
-
-@pytest.mark.parametrize(
-    ("law", "sigma"),
-    [
-        (Affine(L=1e160), 1.0),
-        (ReLUNetwork(L=1e160, bias=1.0), 1.0),
-        (Cosine(L=1e9), 1.0),
-        (Ridge(lambda z: 1e160 * z), 1.0),
-        (Ridge(lambda z: np.exp(700 * z)), 1.0),
-        (Affine(), 1e170),
-    ],
-)
-def test_a_constant_that_is_no_double_is_refused(law: Any, sigma: float) -> None:
-    """They were once Python errors, warnings, and 15 GiB."""
-    with pytest.raises(OutOfReach, match=r"at most 1(e\+140|00000)[,;]"):
-        loss_terms(Problem(d=3, n=100, law=law, sigma=sigma), 0.1)
-
-
-def test_a_table_in_too_many_dimensions_is_refused() -> None:
-    """The nodes of Gauss's rule are NaN there: it was once an IndexError."""
-    with pytest.raises(OutOfReach, match="d = 3000: the rule of 256 nodes"):
-        loss_terms(Problem(d=3000, n=100, law=Cosine(L=14_000.0)), 1.0, route="ridge")
 
 
 def test_a_term_rounded_to_zero_has_an_error() -> None:

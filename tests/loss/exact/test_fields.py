@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, growth, loss_terms, optimal_window
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, ReLUNetwork, Ridge, Zonal
 from lipverify.optimum.window import sensitivity
 from lipverify.properties import is_positive
@@ -75,7 +75,7 @@ def test_two_routes_agree(nu: float, length: float, d: int, n: float, w: float) 
 
 
 @pytest.mark.parametrize("nu", MATERN)
-@pytest.mark.parametrize(("d", "n"), [(2, 1e6), (3, 1e30), (10, 1e30)])
+@pytest.mark.parametrize(("d", "n"), [(2, 1e6), pytest.param(3, 1e30, marks=pytest.mark.slow), (10, 1e30)])
 def test_a_kernel_in_double_precision_states_its_rounding(nu: float, d: int, n: float) -> None:
     """The same law with all digits and with those of a difference."""
     exact, rounded = field(nu, 1.0), Zonal(lambda t: MATERN[nu](t, 1.0))
@@ -85,10 +85,9 @@ def test_a_kernel_in_double_precision_states_its_rounding(nu: float, d: int, n: 
 
 
 def test_the_stated_rounding_of_a_kernel_is_three_to_ten_times_too_large() -> None:
-    """K(t) is low by 2 eps for every t < 1, so that V is off by 4 eps, as `variation_of` allows: one sign everywhere.
+    """K(t) is low by 2 eps for every t < 1: one sign everywhere, so that V is off by 4 eps, as `variation_of` allows.
 
-    Rounding has random signs, so with a plain kernel the error is a hundred times too large and a test of it is blind.
-    An error cut to a tenth is exceeded; a tenth of the rounding gives 0.6, because differences of rules are added.
+    With random signs the error is a hundred times too large and a test of it is blind.
     """
     length, n, w = 10.0, 1e6, 1e9
     low = Zonal(lambda t: MATERN[math.inf](t, length) - 2 * np.finfo(float).eps * (t < 1))
@@ -111,7 +110,7 @@ def test_the_reason_for_lost_digits_of_a_kernel_suggests_a_variogram() -> None:
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 30])
-@pytest.mark.parametrize("s", [0.15, 0.3, 0.5, 0.85])
+@pytest.mark.parametrize("s", [0.15, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.3, 0.5)), 0.85])
 def test_a_rough_field_has_the_limit_of_its_power(d: int, s: float) -> None:
     """V = r^{2s}: B w^s -> E |z|^{2s} (1 - 2^{s-1}) for standard normals z in R^{d-1}; another power is detected."""
     m, w = d - 1, 1e9
@@ -135,9 +134,7 @@ def test_sampling_agrees_with_quadrature() -> None:
 
 
 def test_a_sampled_field_is_that_of_its_functions() -> None:
-    """K = t^2 is that of f = <q, x>^2 up to a factor: the averaged task compared with the sampled task, on other
-    points.
-    """
+    """K = t^2 is that of f = <q, x>^2 up to a factor: the averaged task against the sampled one, on other points."""
     scale = 15.0  # E <q,x>^2 <q,x'>^2 = (1 + 2 t^2) / (d (d + 2)), d = 3
     field = Problem(d=3, n=8, law=Zonal(lambda t: 2 * t**2 / scale))
     drawn = Problem(d=3, n=8, law=Quadratic(L=1.0))
@@ -162,32 +159,6 @@ def test_derivatives_of_an_optimum_are_those_of_differences() -> None:
     moves = sensitivity(optimal_window(p))
     w = [optimal_window(p.replace(sigma=sigma)).w for sigma in (0.99, 1.01)]
     assert moves.window_sigma == pytest.approx(math.log(w[1] / w[0]) / math.log(1.01 / 0.99), rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: Zonal(np.minimum), "not isotropic"),  # type: ignore[arg-type]
-        (lambda: Zonal(variogram=lambda r: 1 + r), "0 at r = 0"),
-        (lambda: Zonal(variogram=lambda r: r * (0.5 - r)), "never negative"),
-        (lambda: Zonal(variogram=lambda r: np.where(r > 0, 1 + r, 0.0)), "label noise"),
-        (lambda: Zonal(lambda t: np.where(t == 1, 2.0, t)), "label noise"),
-        (lambda: Zonal(lambda t: t, variogram=lambda r: r), "one of them"),
-        (lambda: Matern(nu=1.0), "nu = 1.0"),
-        (lambda: RBF(length=0.0), "length = 0.0"),
-        (lambda: Matern(variance=-1.0), "variance = -1"),
-        (lambda: loss_terms(Problem(d=3, n=10, law=Zonal(variogram=lambda r: r**3)), 1.0), "positive definite"),
-        (lambda: loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: -t)), 1.0), "not the covariance"),
-    ],
-)
-def test_a_function_that_is_no_covariance_is_refused(make: object, words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        make()  # type: ignore[operator]
-
-
-def test_a_context_of_too_many_pairs_is_refused() -> None:
-    with pytest.raises(OutOfReach, match="method='exact'"):
-        loss_terms(Problem(d=3, n=10**6, law=RBF()), 1.0, "montecarlo")
 
 
 def test_a_function_that_cannot_be_hashed_is_a_link_and_a_kernel() -> None:

@@ -1,6 +1,4 @@
-"""Stated errors hold in high dimensions, where gamma ratios, powers of the density and weights have the largest
-rounding.
-"""
+"""Stated errors hold in high dimensions, where gamma ratios, powers of the density and weights round the most."""
 
 from __future__ import annotations
 

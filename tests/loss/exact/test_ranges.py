@@ -1,6 +1,4 @@
-"""The ranges of u = log(lambda), in closed form: the neglected parts are negligible, and the bound of the noise is
-valid.
-"""
+"""The ranges of u = log(lambda), in closed form: what they leave out is negligible, and the noise's bound is valid."""
 
 from __future__ import annotations
 
@@ -38,8 +36,8 @@ def beyond(law: Law, d: int, n: float, w: float, low: float = 0.0, high: float =
     contexts = Contexts.at(d, n, np.array([w]))
     contexts = replace(contexts, low=contexts.low + low, high=contexts.high - high)
     wider = replace(contexts, low=contexts.low - MORE, high=contexts.high + MORE)
-    here, there = (_quadrature(parts_of(law, d), each, ORDER) for each in (contexts, wider))
-    off = max(abs(here.noise[0] / there.noise[0] - 1), abs(here.bias[0] / there.bias[0] - 1))
+    here, there = (_quadrature(parts_of(law, d), each, ORDER)[:2, 0] for each in (contexts, wider))
+    off = np.max(np.abs(here / there - 1))
     return float(off / rounding_of(wider)[0])
 
 

@@ -142,10 +142,7 @@ def test_a_kink_next_to_the_pole_agrees_with_sampling() -> None:
 
 
 def test_a_kink_that_is_not_declared_shows_in_the_error() -> None:
-    """The control of the test above: the table of a smooth link cannot follow a kink, and must report it.
-
-    The link is not a formula, and the kink so weak that it is not found.
-    """
+    """The table of a smooth link cannot follow a kink that is too weak to be found, and must report it."""
 
     def link(z: Any) -> Any:
         return np.exp(np.asarray(z, dtype=float)) + half_line(z) / 500

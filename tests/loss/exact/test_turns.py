@@ -21,7 +21,7 @@ from lipverify.loss.exact.biases.pairs import bias_by_pairs  # internal: another
 from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, bias_by_averages
 
 # internal: closed forms
-from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram
+from lipverify.loss.exact.variograms.closed import absolute_variogram, relu_source
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
 from lipverify.loss.exact.variograms.turns import mean_over_turns, turns  # internal: the table, and the rule behind it
 from tests.strategies import log_floats, target
@@ -62,7 +62,7 @@ def test_the_table_is_the_mean_over_the_turn(d: int) -> None:
 
 def alone(d: int, way: str) -> TaskAverages:
     """The averages of ReLU by one method at every window."""
-    (_, averages), table = parts_of(ReLU(L=1.0), d)[0], tabulated(Angles(d), 2, [0.0, math.pi])
+    averages, table = parts_of(ReLU(L=1.0), d)[0], tabulated(relu_source(d), 2, [0.0, math.pi])
     pair = averages.pair
     assert pair is not None
     known = ROUNDING + table.gap / table.largest
@@ -88,13 +88,10 @@ def alone(d: int, way: str) -> TaskAverages:
     ),
 )
 def test_two_tokens_agree_with_other_methods(d: int, place: tuple[str, float, float]) -> None:
-    """Pairs share no table of a law with the other methods, and with averages not even those of the other tokens.
-
-    With three tokens at w = 100 the averages are wrong by 1e-8, more than the difference of their two rules.
-    """
+    """They share no table of a law, and not with averages, which at n = 3, w = 100 err by more than their two rules."""
     way, n, w = place
     (one, off), (other, other_off) = (
-        averaged_terms(((1.0, alone(d, each)),), d, float(round(n)), np.array([w])) for each in (way, "pairs")
+        averaged_terms((alone(d, each),), d, float(round(n)), np.array([w])) for each in (way, "pairs")
     )
     ratio = float(abs(one.bias[0] - other.bias[0]) / (off.bias[0] + other_off.bias[0]))
     target(ratio)

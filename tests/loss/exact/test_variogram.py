@@ -88,9 +88,7 @@ def of_a_noisy_link(name: str, d: int, noise: int, seed: int) -> tuple[float, fl
 
 @pytest.mark.parametrize(("name", "d", "noise"), [("one that is no kink", 3, 16), ("|z|", 2, 4), ("100 beside", 10, 1)])
 def test_the_table_of_a_noisy_link_states_its_error_near_0(name: str, d: int, noise: int) -> None:
-    """The error of the first values is rounding divided by theta: the rise was once wrong by up to 1700 times its
-    error.
-    """
+    """The error of the first values is rounding over theta: the rise was once wrong by up to 1700 times its error."""
     assert max(of_a_noisy_link(name, d, noise, seed=0)) <= 1
 
 

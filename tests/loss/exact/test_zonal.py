@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import eval_gegenbauer, hyp0f1
 
 from lipverify import LossTerms, Problem, loss_terms, optimal_window
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.exact import deficits, spectrum_of
 from lipverify.loss.exact.zonal import sums, terms  # internal: series of kernels; how many harmonics a refusal computes
@@ -99,40 +99,29 @@ GRID = [(2, 1e4, 20.0), (3, 100, 10.0), (5, 3, 5.0), (2, 2, 8.0), (8, 1e30, 3e3)
 LAWS = [Affine(), Quadratic(L=0.5), Cosine(L=3.0), ReLU(), Cosine(L=30.0)]
 
 
-PAIRS = [(law, *place) for law in LAWS for place in GRID]
+KINKED = Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,))  # off the equator
+PLACES: list[tuple[Law, int, float, float, float]] = [
+    *((law, *place, 1e-10) for law in LAWS for place in GRID),
+    *((KINKED, *place, 1e-5) for place in ((3, 1e6, 50.0), (2, 1e5, 7.0), (4, 1e12, 200.0))),
+    # many harmonics over the whole sphere, a very narrow density, few tokens, and narrow windows
+    (Cosine(L=20.0), 2, 3, 0.25, 1e-11),
+    (Cosine(L=1.0), 400, 2, 0.9, 1e-11),
+    (Cosine(L=5.0), 3, 7, 300.0, 1e-11),
+    (Cosine(L=3.0), 2, 1e30, 1e9, 1e-11),
+    # with too few nodes for its harmonics both halves of a rule have the same error
+    (Cosine(L=100.0), 2, 3, 0.25, 1e-11),
+    # a gap in the spectrum does not end it
+    (Ridge(lambda z: z + eval_gegenbauer(20, 0.5, z)), 3, 1e5, 50.0, 1e-9),
+]
 
 
-@pytest.mark.parametrize(("law", "d", "n", "w"), PAIRS)
-def test_the_two_routes_agree(law: Law, d: int, n: float, w: float) -> None:
+@pytest.mark.parametrize(("law", "d", "n", "w", "known"), PLACES)
+def test_the_two_routes_agree(law: Law, d: int, n: float, w: float, known: float) -> None:
     ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
     assert disagreement(ridge, zonal) <= 1
     assert zonal.noise_error <= 1e-10 * zonal.noise
-    assert zonal.bias_error <= 1e-10 * zonal.bias
-
-
-@pytest.mark.parametrize(("d", "n", "w"), [(3, 1e6, 50.0), (2, 1e5, 7.0), (4, 1e12, 200.0)])
-def test_the_two_routes_agree_for_a_kink_off_the_equator(d: int, n: float, w: float) -> None:
-    law = Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,))
-    ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
-    assert disagreement(ridge, zonal) <= 1
-    assert zonal.bias_error <= 1e-5 * zonal.bias
-
-
-@pytest.mark.parametrize(
-    ("d", "n", "w", "L"), [(2, 3, 0.25, 20.0), (400, 2, 0.9, 1.0), (3, 7, 300.0, 5.0), (2, 1e30, 1e9, 3.0)]
-)
-def test_the_two_routes_agree_where_rules_are_hardest(d: int, n: float, w: float, L: float) -> None:
-    """Many harmonics over the whole sphere, a very narrow density, few tokens, and narrow windows."""
-    ridge, zonal = routes(Problem(d=d, n=n, law=Cosine(L=L)), w)
-    assert disagreement(ridge, zonal) <= 1
-    assert zonal.total_error <= 1e-11 * zonal.total
-
-
-def test_high_frequencies_are_resolved() -> None:
-    """Cosine(L=100) on the circle: with too few nodes for its harmonics both halves of a rule have the same error."""
-    ridge, zonal = routes(Problem(d=2, n=3, law=Cosine(L=100.0)), 0.25)
-    assert disagreement(ridge, zonal) <= 1
-    assert zonal.bias_error <= 1e-11 * zonal.bias
+    assert zonal.bias_error <= known * zonal.bias
+    assert known > 1e-11 or zonal.total_error <= known * zonal.total
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -146,12 +135,6 @@ def test_a_kink_that_is_not_declared_shows_in_the_error(d: int) -> None:
     ridge = loss_terms(Problem(d=d, n=1e6, law=declared), 5.0, route="ridge")
     assert disagreement(ridge, zonal) <= 1
     assert 1e-9 * zonal.bias < zonal.bias_error < 0.01 * zonal.bias
-
-
-def test_a_gap_in_the_spectrum_does_not_end_it() -> None:
-    ridge, zonal = routes(Problem(d=3, n=1e5, law=Ridge(lambda z: z + eval_gegenbauer(20, 0.5, z))), 50.0)
-    assert disagreement(ridge, zonal) <= 1
-    assert zonal.bias_error <= 1e-9 * zonal.bias
 
 
 @pytest.mark.parametrize("law", [Affine(L=0.0), Cosine(L=0.0), Zonal(spectrum=(2.0,)), Ridge(lambda z: 0 * z + 2)])
@@ -183,7 +166,7 @@ def test_a_kernel_is_that_of_its_law(d: int) -> None:
     assert np.all(zonal.bias_error <= 1e-5 * zonal.bias)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(d=st.integers(2, 30), n=lengths(), w=log_floats(1e-3, 3e3), L=log_floats(0.1, 20))
 def test_the_two_routes_agree_everywhere(d: int, n: float, w: float, L: float) -> None:
     assume(w ** ((d - 1) / 2) < 0.1 * n or w < 30)
@@ -240,29 +223,6 @@ def test_a_spectrum_off_by_1e_9_is_seen() -> None:
     assert disagreement(terms, good) <= 1 < disagreement(terms, bad)
 
 
-def test_a_function_that_is_no_covariance_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="not the covariance of any law"):
-        loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: -t)), 1.0)
-    # the distance |x - x'| is conditionally negative definite
-    with pytest.raises(InvalidInput, match="not the covariance of any law"):
-        loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: np.sqrt(np.maximum(1 - t, 0)))), 1.0)
-
-
-def test_a_law_out_of_reach_is_refused() -> None:
-    with pytest.raises(OutOfReach, match="w = 1e"):
-        loss_terms(Problem(d=3, n=2, law=Zonal(spectrum=(0.0, 1.0))), 1e6)
-
-
-def test_a_spectrum_that_would_need_too_many_harmonics_is_refused() -> None:
-    with pytest.raises(OutOfReach, match="harmonics"):
-        loss_terms(Problem(d=3, n=1e30, law=ReLU()), 1e6, route="zonal")
-
-
-def test_work_of_hours_is_refused() -> None:
-    with pytest.raises(OutOfReach, match="few tokens"):
-        loss_terms(Problem(d=3, n=10, law=ReLU()), 1000.0, route="zonal")
-
-
 @pytest.mark.parametrize("law", [Matern(nu=0.5), Ridge(lambda z: np.abs(z - 0.3), kinks=(0.3,))])
 def test_work_of_minutes_is_refused_without_the_whole_spectrum(law: Law, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty thousand harmonics were once computed to refuse a sum over them, fifteen seconds' work."""
@@ -273,17 +233,10 @@ def test_work_of_minutes_is_refused_without_the_whole_spectrum(law: Law, monkeyp
         return spectrum_of(law, d, most)
 
     monkeypatch.setattr(terms, "spectrum_of", counted)
-    for measure in (terms.counts_of, lambda problem, w: terms.zonal_terms(problem, np.array(w))):
+    for measure in (terms.counts_of, lambda problem, w: terms.zonal_terms(problem, np.array([w]))):
         with pytest.raises(OutOfReach, match="minutes of work"):
             measure(Problem(d=3, n=4, law=law), 3000.0)
     assert max(counts) < 1000
-
-
-def test_routes_that_need_more_than_a_spectrum_refuse_it() -> None:
-    with pytest.raises(InvalidInput, match="route='zonal'"):
-        loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, route="ridge")
-    with pytest.raises(InvalidInput, match="route = 'other'"):
-        loss_terms(Problem(d=3, n=10, law=Affine()), 1.0, route="other")  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(("d", "w"), [(2, 0.3), (3, 40.0), (10, 3e3)])

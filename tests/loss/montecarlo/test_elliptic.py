@@ -55,8 +55,7 @@ def positive(d: int, address: int) -> Floats:
 def test_reduced_and_whole_contexts_agree(
     d: int, n: int, w: float, kind: str, law: Any, mapped: bool, helped: bool, address: int
 ) -> None:
-    """They share no draw, and if helped the noise not even the method. Normal intervals of 5.5 standard errors: false
-    alarms 4e-8 a term where the mean is normal."""
+    """They share no draw; normal intervals of 5.5 standard errors give false alarms of 4e-8 a term."""
     Sigma = positive(d, address)
     covariates: dict[str, Covariates] = {"sphere": Sphere(), "ellipsoid": Ellipsoid(Sigma), "gaussian": Gaussian(Sigma)}
     task: FunctionLaw = Transformed(matrix(d, address + 1, 0.5, 1.5), law) if mapped else law
@@ -99,10 +98,7 @@ def test_the_noise_of_a_key_is_that_of_the_sphere(d: int, n: int, least: float, 
 
 
 def noise_by_quadrature(n: int, w: float, along: float, across: float) -> float:
-    """The noise over sigma^2 on the ellipsoid with the axes across^{1/2} (twice) and along^{1/2}, d = 3, M = I.
-
-    The height u_3 of a uniform point on S^2 is uniform, and |k|^2 = across^2 (1 - u_3^2) + along^2 u_3^2.
-    """
+    """Over sigma^2 at d = 3, M = I: u_3 is uniform on [-1, 1], and |k|^2 = across^2 (1 - u_3^2) + along^2 u_3^2."""
 
     def at(height: float) -> float:
         key = math.sqrt(across**2 * (1 - height**2) + along**2 * height**2)

@@ -77,8 +77,7 @@ def seed_of(*parameters: object) -> int:
     sampling=st.sampled_from(SAMPLINGS),
 )
 def test_sampled_and_exact_terms_agree(d: int, n: int, law: Law, w: float, sampling: str) -> None:
-    """False alarms: 0.001 in all, divided among the examples and the two terms; each interval is taken at the level
-    that leaves it its share."""
+    """False alarms: 0.001 in all, shared by the examples and the two terms; each interval is taken at its level."""
     problem = Problem(d=d, n=n, law=law)
     drawn = sampler(problem, np.array([w]), sampling=sampling, seed=seed_of(d, n, law, w), stream="agree")
     tally = tally_of(drawn, 4000)
@@ -258,27 +257,6 @@ def test_accuracy_on_request_is_reached() -> None:
     assert float(terms.noise_error) <= 0.05 * float(terms.noise)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"contexts": 1},
-        {"contexts": 2.5},
-        {"rtol": 0.0},
-        {"rtol": 2.0},
-        {"contexts": 10, "rtol": 0.1},
-        {"contexts": 10, "workers": 0},
-    ],
-)
-def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match=r"contexts|rtol|workers"):
-        loss_terms(Problem(d=3, n=10, law=Affine()), 2.0, "montecarlo", **options)
-
-
-def test_a_context_that_does_not_fit_is_out_of_reach() -> None:
-    with pytest.raises(OutOfReach, match="exact"):
-        loss_terms(Problem(d=3, n=1e12, law=Affine()), 2.0, "montecarlo")
-
-
 @pytest.mark.parametrize("ask", [lambda **o: loss_terms(w=2.0, method="montecarlo", **o), empirical_window])
 @pytest.mark.parametrize(
     ("law", "n", "minutes", "hours"),
@@ -367,23 +345,6 @@ def test_pairs_with_a_few_tokens_have_the_mean_of_all_pairs(law: Law) -> None:
     assert np.all(np.abs(few.mean(axis=0) - fields._among(a, tokens)[0]) < 4 * error)
 
 
-@pytest.mark.parametrize(("law", "d"), [(Affine(), 3), (ReLU(), 2)])
-def test_the_empirical_optimum_covers_the_exact_one(law: Law, d: int) -> None:
-    from lipverify import optimal_window
-
-    problem = Problem(d=d, n=30, law=law)
-    found, exact = empirical_window(problem, contexts=20_000), optimal_window(problem)
-    assert found.w_error < 0.05 * found.w
-    assert abs(found.w - exact.w) <= 2 * found.w_error
-
-
-def test_the_empirical_optimum_needs_contexts_and_a_minimum() -> None:
-    with pytest.raises(InvalidInput, match="contexts"):
-        empirical_window(Problem(d=3, n=30, law=Affine()), contexts=10)
-    with pytest.raises(OutOfReach, match="end of the grid"):
-        empirical_window(Problem(d=3, n=30, law=Affine(), sigma=1e4), contexts=1000)
-
-
 @dataclass(frozen=True)
 class Events:
     """Samples that are 1 with a small probability, else 0: the most skewed that there are."""
@@ -404,8 +365,7 @@ class Events:
 
 
 def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough() -> None:
-    """At nominal 95 %, over 300 repetitions: a true miss rate of 5 % would show more than 15 + 3.3 * 3.8 misses
-    with probability 5e-4; the interval is conservative, and is asked for 5 % itself."""
+    """300 intervals at 95 %: a true 5 % of misses exceeds 15 + 3.3 * 3.8 with probability 5e-4; 5 % is asked for."""
     misses, misses_of_half, repetitions = 0, 0, 300
     counts: list[int] = []
     for repetition in range(repetitions):
@@ -422,7 +382,7 @@ def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough()
 def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
     """Together they vary about as little as four independent contexts, or less: they are not copies."""
     problem, w = Problem(d=4, n=30, law=ReLU()), np.array([4.0])
-    drawn = Reduced(problem, grid_of(w), 0, "bundle")
+    drawn = Reduced(problem, grid_of(w), stream="bundle")
     x = np.concatenate([drawn.chunk(k) for k in range(12)])
     full = Full(problem, w, stream="bundle")
     y = np.concatenate([full.chunk(k) for k in range(8)])
@@ -431,8 +391,7 @@ def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
 
 @pytest.mark.parametrize("d", [2, 3, 4, 9, 1000])
 def test_projections_have_the_moments_of_the_sphere(d: int) -> None:
-    """E a^2 = 1/d, E a^4 = 3/(d(d+2)), E ab = 0, E a^2 b^2 = 1/(d(d+2)): 20 numbers within 4.5 standard errors,
-    1.4e-4 false alarms, once and for all."""
+    """E a^2, E a^4, E ab, E a^2 b^2: 20 numbers at 4.5 standard errors, 1.4e-4 false alarms, once and for all."""
     u = uniforms(0, f"moments/{d}", 0, (2, 100_000))
     a, b = projected(u[0], u[1], d, np)
     wanted = {1 / d: a * a, 3 / (d * (d + 2)): a**4, 0.0: a * b, 1 / (d * (d + 2)): a * a * b * b}
@@ -511,10 +470,9 @@ def test_whitening_makes_an_ellipsoid_the_sphere() -> None:
 
 
 def test_linear_attention_on_linear_tasks_has_a_closed_form() -> None:
-    """f(x) = <q, x>, M = I: E (w/n sum_i <q, x_i><x_i, x> - <q, x>)^2 = ((w/d - 1)^2 + w^2 (d - 1/d ...)/(...n))/d.
+    """f(x) = <q, x>: the mean over tokens is w <q, x> / d, its variance w^2 / n (E_i - <q, x>^2 / d^2) on average.
 
-    Sum over tokens: mean w <q, x> / d; variance w^2 / n (E <q, x_i>^2 <x_i, x>^2 - <q, x>^2 / d^2), and
-    E_i = (1 + 2 <q, x>^2) / (d (d + 2)); noise w^2 / (n d).
+    Here E_i = (1 + 2 <q, x>^2) / (d (d + 2)), and the noise is w^2 / (n d).
     """
     d, n, w = 4, 6, 2.5
     terms = loss_terms(Problem(d=d, n=n, law=Linear()), w, "montecarlo", attention="linear", contexts=40_000)
@@ -540,11 +498,6 @@ def test_a_law_that_is_only_a_sampler() -> None:
         loss_terms(problem, 2.0)
 
 
-def test_a_sampler_that_understates_its_extent_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="extents"):
-        loss_terms(Problem(d=3, n=1, law=Sampled(wavy, extent=0.5)), 2.0, "montecarlo", contexts=2000)
-
-
 def test_covariates_of_ones_own() -> None:
     """Uniform on the sphere, as a map of normals."""
     sphere = MappedNormals(lambda z: on_sphere(z, np), radius=1.0)
@@ -556,21 +509,6 @@ def test_covariates_of_ones_own() -> None:
     short = MappedNormals(lambda z: z, radius=1.0)
     with pytest.raises(InvalidInput, match="radius"):
         loss_terms(Problem(d=3, n=15, law=ReLU(), covariates=short), 2.0, "montecarlo", contexts=500)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"M": np.eye(2)}, "3 x 3"),
-        ({"M": [[math.nan] * 3] * 3}, "finite"),
-        ({"attention": "hard"}, "softmax, linear"),
-        ({"sampling": "half"}, "reduced, full"),
-        ({"sampling": "reduced", "attention": "linear"}, "sampling='full'"),
-    ],
-)
-def test_a_problem_that_cannot_be_sampled_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        loss_terms(Problem(d=3, n=10, law=Affine()), 2.0, "montecarlo", contexts=10, **options)
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
@@ -597,9 +535,3 @@ def test_results_have_the_shape_of_the_windows(shape: tuple[int, ...]) -> None:
     w = np.ones(shape)
     terms = loss_terms(Problem(d=3, n=10, law=ReLU()), w, "montecarlo", contexts=80)
     assert np.shape(terms.bias) == np.shape(terms.noise_error) == np.shape(terms.total) == shape
-
-
-@pytest.mark.parametrize("options", [{"context": 10}, {"seed": "x"}, {"seed": -1}, {"M": 1j * np.eye(3)}])
-def test_options_without_meaning_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match=next(iter(options))):
-        loss_terms(Problem(d=3, n=10, law=ReLU()), 1.0, "montecarlo", **options)

@@ -26,34 +26,18 @@ from lipverify.loss.exact.biases.task import (
     linear_pair,
 )
 from lipverify.loss.exact.context.averages import Averages, moments
-from lipverify.loss.exact.context.tokens import CLOSE, TokenNodes, distinct, kernel, token_nodes
-from lipverify.loss.exact.quadrature import smooth_rule
-from lipverify.loss.exact.variograms.closed import Angles, relu_variogram
+from lipverify.loss.exact.context.tokens import TokenNodes, angle_of, distinct, kernel, token_nodes
+from lipverify.loss.exact.quadrature import CONCENTRATION, on_panels, smooth_rule
+from lipverify.loss.exact.variograms.closed import relu_source, relu_variogram
 from lipverify.loss.exact.variograms.table import tabulated
 
 BLOCK = 4
 """Number of places averaged at a time, so that the arrays of the kink's double integral fit in a processor's cache."""
 
-LARGEST_RECURSION = 30
-"""Largest p of the recurrence, which has p steps; beyond it the incomplete beta function is used."""
-
-
-CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 20
-"""A coordinate of a point of S^{d-1} exceeds 9 / sqrt(d) with probability e^-40; for large d rules are split there."""
-
-STEEPER = 4
-"""Largest number of additional nodes between two breaks: one for every dimension beyond 3."""
-
-SCALES = (1, 3, 5, 7, 8)
-"""Indices of the breaks in s that set the scale of the integral over a."""
-
 
 def relu_averages(d: int) -> TaskAverages:
-    """The averages for (z)_+ = (z + |z|) / 2 with two amplitudes: half of the sum of the averages for z and for |z|.
-
-    If windows hold few tokens, short sums for the densities of angles, or integrals over two tokens, are cheaper.
-    """
-    table, linear = tabulated(Angles(d), 2, [0.0, np.pi]), linear_averages(d)
+    """The averages for (z)_+ = (z + |z|) / 2 with two amplitudes: half of the sum of the averages for z and for |z|."""
+    table, linear = tabulated(relu_source(d), 2, [0.0, np.pi]), linear_averages(d)
     known = ROUNDING + table.gap / table.largest
 
     def variogram(nodes: TokenNodes) -> Floats:
@@ -65,6 +49,7 @@ def relu_averages(d: int) -> TaskAverages:
     def bias(rules: Rules) -> tuple[Floats, Floats]:
         if not rules.of.direct.any():
             return bias_by_averages(variogram, pair, rules)
+        # if windows hold few tokens, short sums for the densities of angles, or integrals over two tokens, are cheaper
         value, error, _, left = bias_by_short_sums(table, rules)
         error += known * value
         for i in left:
@@ -100,12 +85,9 @@ def _blocks(start: int, stop: int) -> Iterator[slice]:
 
 
 def _at_kinks(of: Averages, block: slice, a: Floats) -> tuple[Floats, Floats]:
-    """(y, weight h) at the places of the block, for every a: shape (place, a, node).
-
-    The integral over s is split at theta = a and at theta = pi - a, the first and last angles at which the circle of
-    angle theta around the query meets the great circle <q, .> = 0.
-    """
-    places, breaks = of.places[block], distinct(of.breaks[block], CLOSE)[:, None, :]
+    """(y, weight h) at the places of the block, for every a: shape (place, a, node)."""
+    places, breaks = of.places[block], distinct(of.breaks[block], 1e-2)[:, None, :]
+    # split at theta = a and pi - a, between which the circle around the query meets the great circle <q, .> = 0
     double_w = 2 * places.w[:, None]
     near = double_w * np.sin(a / 2) ** 2
     meets = np.clip(np.stack([near, double_w - near], axis=-1), breaks[..., :1], breaks[..., -1:])
@@ -140,7 +122,7 @@ def _tail_integral(p: float, rho: Floats, rest: Floats) -> Floats:
     """J_p, rest = 1 - rho^2: by J_q = (2q J_{q-1} - rho rest^q) / (2q + 1) from J_{-1/2} = arccos rho or
     J_0 = 1 - rho, ten times cheaper than the incomplete beta function that serves high dimensions.
     """
-    if p > LARGEST_RECURSION:
+    if p > 30:
         return half_beta(int(2 * p) + 2) / 2 * betainc(p + 1, 0.5, rest)
     even = p == int(p)
     q, power, tail = (0.0, np.ones_like(rest), 1 - rho) if even else (-0.5, rest**-0.5, np.arccos(rho))
@@ -156,30 +138,23 @@ def kink_nodes(of: Averages) -> tuple[Floats, Floats]:
     The density of c = <q, x> = sin a is cos^{d-2} a / B(1/2, (d-1)/2) in a; both signs are counted.
     """
     d, top = of.places.d, _largest_fold(of)[:, None]
-    share = of.breaks[:, SCALES] / (2 * of.places.w[:, None])
-    folded = np.sort(angle(2 * np.minimum(share, 1 - share), 2 * np.maximum(share, 1 - share)), axis=-1)
+    share = of.breaks[:, (1, 3, 5, 7, 8)] / (2 * of.places.w[:, None])
+    folded = np.sort(angle_of(2 * np.minimum(share, 1 - share), 2 * np.maximum(share, 1 - share)), axis=-1)
     # for large d the density falls at a ~ 1/sqrt(d), and the excess K(rho) at rho ~ 1/sqrt(d)
-    scales = [np.ones_like(top), np.tan(folded[:, 2:3])] if d > LARGE else []
+    scales = [np.ones_like(top), np.tan(folded[:, 2:3])] if d > 20 else []
     concentrated = [np.minimum(np.arctan(scale * z / np.sqrt(d)), top) for scale in scales for z in CONCENTRATION]
     edges = np.sort(np.concatenate([np.zeros_like(top), folded[:, :-1], *concentrated, top], axis=-1), axis=-1)
     # the density cos^{d-2} is steeper in higher dimensions: a few more nodes here avoid a higher order everywhere
-    x, gauss = smooth_rule(of.order // 2 + 4 + min(max(d - 3, 0), STEEPER))
-    width = np.diff(edges, axis=-1)[..., None]
-    a = (edges[:, :-1, None] + width * x).reshape(len(edges), -1)
-    weight = (width * gauss).reshape(len(edges), -1)
+    rule = smooth_rule(of.order // 2 + 4 + min(max(d - 3, 0), 4))
+    a, weight = (part.reshape(len(edges), -1) for part in on_panels(edges, rule))
     return a, 2 * weight * np.cos(a) ** (d - 2) / half_beta(d - 1)
-
-
-def angle(near: Floats, far: Floats) -> Floats:
-    """theta from 1 - cos theta and 1 + cos theta."""
-    return 2 * np.arctan2(np.sqrt(near), np.sqrt(far))
 
 
 def _largest_fold(of: Averages) -> Floats:
     """The largest min(theta, pi - theta) on [low, high]: pi/2 if the interval contains the equator."""
     share = of.breaks[:, [0, -1]] / (2 * of.places.w[:, None])
     nearer = np.minimum(share, 1 - share)
-    ends = np.max(angle(2 * nearer, 2 * (1 - nearer)), axis=1)
+    ends = np.max(angle_of(2 * nearer, 2 * (1 - nearer)), axis=1)
     return np.where((share[:, 0] < 0.5) & (share[:, 1] > 0.5), np.pi / 2, ends)
 
 

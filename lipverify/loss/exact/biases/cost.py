@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from lipverify.loss.exact.biases.pairs import PAIR as PAIR_OF_RELU
 from lipverify.loss.exact.biases.smooth import ENTRY, SIZES
 from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
 from lipverify.loss.exact.context.between import PAIR, SMALL
-from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Contexts
+from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Context, Contexts
 from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP, width_of
 from lipverify.loss.exact.quadrature import (
     MOST_PANELS,
@@ -45,95 +44,61 @@ from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Cosine, ReLU
 from lipverify.problem.own import Ridge, jumps_of
 
-FEW = 4
-"""Number of angles at which the pilot determines the order of a table."""
-SETTLED, EASIER = 1e-12, 4.0
-"""Largest relative difference of means over a few nodes; for a link with roots, the factor by which it may exceed that
-of means over all nodes, which average out."""
-SPLIT, SPLIT_ROOT = 3.5, 1.5
-"""Number of pieces of a finished table for each piece at the start, for links with kinks and with roots."""
-USED = 2
-"""Number of `ORDERS`, from the first, that a loss usually takes."""
+SETTLED = 1e-12
+"""Largest relative difference of means over a few nodes, and size of a coefficient that is rounding."""
 BREAKS = 8
 """Number of intervals of a rule over one token."""
-CLEAR = 4.0
-"""A count that exceeds the limit by this factor is refused without a check; the count is right within this factor."""
-CROSSED, PANELS_NODES = 20.0, 100
-"""Largest number of panels that the argument of Q crosses for a pair of tokens, and a node's price in pairs."""
+BRIEF: Counts = ({"tables of the law": TRACING}, 0.0)
+"""The cost of tables that take little time."""
 
-Seconds = Callable[[Grading, float, float, float, int], float]
-"""(grading, w, high, panels of the tables of what other tokens do, order) -> seconds for pairs of tokens."""
+Seconds = Callable[[Context, float, int], float]
+"""(context, panels of the tables of what other tokens do, order) -> seconds for pairs of tokens."""
 
 
-class Plan(NamedTuple):
-    """What the ridge route does for a law in one dimension.
-
-    Attributes
-    ----------
-    tables
-        The cost of the tables of the law, which are made once.
-    pairs
-        Seconds for the pairs of tokens at one w where windows hold few tokens; None if averages over one token do.
-    """
-
-    tables: Counts
-    pairs: Seconds | None
+Plan = tuple[Counts, Seconds | None]
+"""The cost of the tables of a law, and that of pairs where windows hold few tokens, unless averages over one do."""
 
 
 def ridge_tables(law: Law, d: int) -> Counts:
     """Seconds by stage for the tables of a law, and their bytes."""
-    return _known_plan(law, d).tables
+    return _plan(law, d)[0]
 
 
 def ridge_windows(problem: Problem, w: Floats) -> list[Counts]:
     """Seconds by stage, and bytes, at every w > 0."""
     contexts = Contexts.at(problem.d, float(problem.n), w)
-    return [_window(problem, *contexts.row(i)[2:]) for i in range(w.size)]
+    return [_window(problem.law, contexts.row(i)) for i in range(w.size)]
 
 
-def _by_angles(grading: Grading, w: float, high: float, tables: float, order: int) -> float:
+def _by_angles(context: Context, tables: float, order: int) -> float:
     """Seconds for a table of the density of the angle between two tokens."""
+    d, _, w, _, high = context
     order = order // 3 + 3
-    panels = _panels(grading, -math.log(2), min(max(high, 1.0), 2 * w), width_of(grading.d, w))
-    crossed = min(panels, CROSSED)
+    panels = _panels(Grading(d, w), -math.log(2), min(max(high, 1.0), 2 * w), width_of(d, w))
+    crossed = min(panels, 20.0)  # by the argument of Q for a pair of tokens
     pairs = (14 + math.log2(1 + w)) * order * (crossed + 6) * order
-    return (pairs * (crossed / 4 * order + 2 * (order + 6)) / 4 + PANELS_NODES * panels * order) * PAIR * NANO
+    return (pairs * (crossed / 4 * order + 2 * (order + 6)) / 4 + 100 * panels * order) * PAIR * NANO
 
 
-def _by_pairs(grading: Grading, w: float, high: float, tables: float, order: int) -> float:
+def _by_pairs(context: Context, tables: float, order: int) -> float:
     """Seconds for an integral over two tokens."""
     order = order // 2 + 4
     return (tables + 4) * order * 5 * order * PAIR_OF_RELU * NANO
 
 
-@lru_cache(maxsize=256)
-def _known_plan(law: Law, d: int) -> Plan:
-    """The plan of a law; cached, because a pilot takes time."""
-    return _plan(law, d)
-
-
 @by_law
 def _plan(law: Law, d: int) -> Plan:
     """The plan of a law in one dimension, registered by its class; the default is for a law given by its covariance."""
-    return Plan(({"tables of the law": TRACING}, 0.0), _by_angles)
+    return BRIEF, _by_angles
 
 
-@_plan.register(RidgeLaw)
-def _links_plan(law: RidgeLaw, d: int) -> Plan:
-    return Plan(({"tables of the law": TRACING}, 0.0), _by_angles if law.kink_points else None)
-
-
-@_plan.register(ReLU)
-def _relu_plan(law: ReLU, d: int) -> Plan:
-    return Plan(({"tables of the law": TRACING}, 0.0), _by_pairs)
-
-
-@_plan.register(Cosine)
-def _cosine_plan(law: Cosine, d: int) -> Plan:
-    return Plan(_smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin)), None)
+_plan.register(RidgeLaw)(lambda law, d: (BRIEF, _by_angles if law.kink_points else None))
+_plan.register(ReLU)(lambda law, d: (BRIEF, _by_pairs))
+_plan.register(Cosine)(lambda law, d: (_smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin)), None))
 
 
 @_plan.register(Ridge)
+@lru_cache(maxsize=256)  # a pilot takes time
 def _link_plan(law: Ridge, d: int) -> Plan:
     stages, memory = {"tracing": TRACING}, 0.0
     kinks = tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points)))
@@ -147,7 +112,7 @@ def _link_plan(law: Ridge, d: int) -> Plan:
         kinks = steep_places(law.link)
     if kinks:
         stages["the variogram of the link"] = _variogram(law, d, kinks)
-    return Plan((stages, memory), _by_angles if kinks else None)
+    return (stages, memory), _by_angles if kinks else None
 
 
 def _smooth_table(length: int, price: float) -> Counts:
@@ -176,39 +141,40 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     power = 1 if jumps_of(law) and not rooted else 2
     orders = orders_of(law.link, kinks, rooted)
     middles = np.array([(low + high) / 2 for low, high in pairwise(edges)])
-    few = middles[np.linspace(0, middles.size - 1, min(FEW, middles.size)).astype(int)]
-    finer, nodes = planes.pilot(few, orders, power, EASIER * SETTLED_ROOT if rooted else SETTLED)
-    pieces, split = len(edges) - 1, SPLIT_ROOT if rooted else SPLIT
+    few = middles[np.linspace(0, middles.size - 1, min(4, middles.size)).astype(int)]
+    # means over all nodes average out
+    finer, nodes = planes.pilot(few, orders, power, 4 * SETTLED_ROOT if rooted else SETTLED)
+    pieces, split = len(edges) - 1, 1.5 if rooted else 3.5  # of the finished table for each piece at the start
     tried = sum(order**2 for order in orders if order <= finer) * pieces * len(CHECKS[::2])
     order = orders[max(orders.index(finer) - 1, 0)]
     angles = order**2 * SIZE * (split * pieces + 2 * (not rooted)) + finer**2 * split * pieces * len(CHECKS)
     return (tried + angles) * nodes * planes.price * NANO
 
 
-def _window(problem: Problem, w: float, low: float, high: float) -> Counts:
+def _window(law: Law, context: Context) -> Counts:
     """Seconds by stage for one w, and bytes."""
-    d = problem.d
-    grading = Grading(d, np.array(w))
+    d, _, w, low, high = context
+    grading = Grading(d, w)
     v = grading.v(np.array([low, min(max(SERIES_BELOW, low), high), high]))
     width = max(float(v[2] - v[0]), 1e-9)
     direct = float(v[2] - v[1]) / width if high > SERIES_TAIL else 0.0
     panels = max(6, math.ceil(width / PANEL))
-    stages, orders = {"averages over a token": 0.0}, ORDERS[:USED]
+    stages, orders = {"averages over a token": 0.0}, ORDERS[:2]  # that a loss usually takes
     for order in orders:
         points = panels * order * 2 / math.pi * direct + 1
         stages["averages over a token"] += points * BREAKS * order * TOKEN * NANO
     memory = COPIES * DOUBLE * panels * orders[-1] * (direct + 0.01) * BREAKS * orders[-1]
-    pairs = _known_plan(problem.law, d).pairs
+    _, pairs = _plan(law, d)
     if pairs is None or (high <= SERIES_TAIL and d <= SMALL):  # a short series of powers of lambda
         return stages, memory
-    tables = _panels(LogGrading(d, np.array(w), Q_SHARE), -1.0, min(high + ABOVE, 2 * w + 5), 1.0)
+    tables = _panels(LogGrading(d, w, Q_SHARE), -1.0, min(high + ABOVE, 2 * w + 5), 1.0)
     stages["tables of what other tokens do"] = 2 * tables * TABLE * (ABOVE + BELOW) / STEP * OTHER * NANO
-    stages["the angle between two tokens"] = sum(pairs(grading, w, high, tables, order) for order in orders)
+    stages["the angle between two tokens"] = sum(pairs(context, tables, order) for order in orders)
     return stages, max(memory, COPIES * DOUBLE * tables * PARTS * 6.0)
 
 
 def _panels(grading: Grading, low: float, high: float, width: float) -> float:
-    """The approximate number of panels of a table; refuse a number that is clearly too large, as the table would."""
+    """The approximate number of panels of a table, within a factor of 4; refuse one that the table would refuse."""
     ends = grading.v(np.array([low, high]))
     count = float(ends[1] - ends[0]) / width + 1
-    return count if count < CLEAR * MOST_PANELS else float(grading.panels(low, high, width).size)
+    return count if count < 4 * MOST_PANELS else float(grading.panels(low, high, width).size)

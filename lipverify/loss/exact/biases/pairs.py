@@ -19,34 +19,19 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, sine_and_cosine, versine
 from lipverify.loss.exact.biases.task import ROUNDING, Rules
-from lipverify.loss.exact.context.others import Others
+from lipverify.loss.exact.context.others import Others, others_of
 from lipverify.loss.exact.context.tokens import angle_at
 from lipverify.loss.exact.quadrature import LARGE, gauss_rule, plain_rule, split_rule
 from lipverify.loss.exact.variograms.closed import relu_variogram
 from lipverify.loss.exact.variograms.turns import mean_product
 from lipverify.loss.work import spend
 
-PANEL, GROWTH = 4.0, 4.0
-"""Panel width of the nearer token's deficit in the graded coordinate, and least distance in which its scale doubles."""
-SPLITS, FEWER = (0.03, 0.1, 0.3, 0.6, 1.0), 0.75
-"""Splits of the other token's deficit as shares of its range, and the share of nodes that is enough beyond the first
-split, where e^{-s} has fallen. In high dimensions all nodes are needed, because the density rises as fast."""
-FALLEN = 0.3
-"""No split is needed beyond this share if e^{-s} ends the range and not the sphere."""
-FLAT = 400.0
-"""Divided by the dimension: the range of deficits on which the splits for the weights also resolve the density."""
+SPLITS = (0.03, 0.1, 0.3, 0.6, 1.0)
+"""Splits of the other token's deficit as shares of its range."""
 REACH = 50.0
 """Difference of two deficits at which the weights are negligible, apart from the growth of the density."""
-BLOCK = 1_000_000
-"""Most pairs at a time: arrays of eight megabytes."""
-ALL = 1 - 1e-9
-"""Integrate to the largest deficit if the range already holds this share of [0, 2w]."""
-FADED, LEAST = 45.0, 4
-"""Where the weight of pairs is e^-x of its maximum, a share 1 - x / FADED of the order is enough, with at least LEAST
-nodes."""
 NEGLIGIBLE, ROUGH = 1e-21, 6
-"""Pairs of tokens whose weight is below this share of the largest are left out; their G is at most a few thousand times
-that of the heaviest pairs. A rule of order ROUGH finds the largest weight."""
+"""Pairs below this share of the largest weight, which a rule of order ROUGH finds, are left out."""
 OPPOSITE = math.pi / 2
 """The largest angle of the nearer token at which the other can be opposite; the integrand is not smooth there."""
 PAIR = 200.0
@@ -56,7 +41,7 @@ PAIR = 200.0
 def bias_by_pairs(rules: Rules, i: int) -> tuple[float, float]:
     """The bias of (z)_+ at the i-th w, and a bound on its error from the tables."""
     contexts = rules.contexts
-    tables, d = Others.at(contexts, i, rules.factors), contexts.d
+    tables, d = others_of(contexts.row(i), rules.factors), contexts.d
     alone = tables.lone(rules.order)
     # rules of half of the order of the averages over one token are enough
     cross, off = _cross(tables, rules.order // 2 + 5)
@@ -68,13 +53,13 @@ def _cross(tables: Others, order: int) -> tuple[float, float]:
     """The cross terms and a bound on the effect of the error of G."""
     d, w = tables.d, tables.w
     # use the angle, in which the density has no singularity
-    edges = angle_at(tables.edges(PANEL, max(GROWTH / d, 0.5)), w)
+    edges = angle_at(tables.edges(4.0, max(4 / d, 0.5)), w)
     if edges.max() > OPPOSITE:
         edges = np.append(edges, OPPOSITE)
-    pair = Pairs(tables, min(REACH, FLAT / d), order)
+    pair = Pairs(tables, order)
     near, near_weight, peak = _nearer(replace(pair, order=ROUGH), edges, order)
     total, slack = 0.0, 0.0
-    some_near = max(1, BLOCK // (order * (len(SPLITS) + 2)))
+    some_near = max(1, 1_000_000 // (order * (len(SPLITS) + 2)))  # pairs at a time: arrays of eight megabytes
     for start in range(0, near.size, some_near):
         some = slice(start, start + some_near)
         which, both, sine, weight = pair.nodes(near[some])
@@ -102,11 +87,11 @@ def _nearer(rough: Pairs, edges: Floats, order: int) -> tuple[Floats, Floats, fl
     if not peak > 0:
         raise OutOfReach("the weights of all pairs of tokens underflow at this d, n and w; use method='montecarlo'.")
     with np.errstate(divide="ignore"):
-        shares = 1 + np.log(largest / peak) / FADED
+        shares = 1 + np.log(largest / peak) / 45
     rules = []
     for i in np.flatnonzero(largest > NEGLIGIBLE * peak).tolist():
         rule = gauss_rule if OPPOSITE in (edges[i], edges[i + 1]) else plain_rule
-        x, gauss = rule(max(LEAST, math.ceil(order * shares[i])))
+        x, gauss = rule(max(4, math.ceil(order * shares[i])))
         width = edges[i + 1] - edges[i]
         rules.append((edges[i] + width * x, width * gauss))
     near, weights = (np.concatenate(parts) for parts in zip(*rules, strict=True))
@@ -115,16 +100,9 @@ def _nearer(rough: Pairs, edges: Floats, order: int) -> tuple[Floats, Floats, fl
 
 @dataclass(frozen=True)
 class Pairs:
-    """Quadrature rules over the more distant of two tokens, given the nearer one.
-
-    Attributes
-    ----------
-    flat
-        Shortest range of the distant token for which splits are placed; shorter ranges are split like this one.
-    """
+    """Quadrature rules over the more distant of two tokens, given the nearer one."""
 
     others: Others
-    flat: float
     order: int
 
     def nodes(self, theta_near: Floats) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
@@ -134,9 +112,12 @@ class Pairs:
         near = w * versine(angle)
         stretch = np.minimum(self.others.high - near, REACH + 2 * d)
         # the antipode is exact as an angle, but as a deficit it determines the angle only to the square root of eps
-        end = np.where(near + stretch > ALL * 2 * w, np.pi, angle_at(np.minimum(near + stretch, 2 * w), w)) - angle
-        scale = np.maximum(stretch, self.flat)
-        free = (stretch == REACH + 2 * d) & (np.array(SPLITS) > FALLEN)
+        end = np.where(near + stretch > (1 - 1e-9) * 2 * w, np.pi, angle_at(np.minimum(near + stretch, 2 * w), w))
+        end = end - angle
+        # shorter ranges are split like this one: the splits for the weights also resolve the density
+        scale = np.maximum(stretch, min(REACH, 400 / d))
+        # the later splits are not needed if e^{-s} ends the range and not the sphere
+        free = (stretch == REACH + 2 * d) & (np.array(SPLITS) > 0.3)
         shares = np.where(free, 1.0, SPLITS)
         apart = np.concatenate([np.minimum(scale * shares, stretch), np.clip(crowd - near, 0, stretch)], axis=1)
         middle = (angle + angle_at(np.minimum(near + apart, 2 * w), w)) / 2
@@ -146,7 +127,8 @@ class Pairs:
         singular = [0 * angle, np.where(opposite < end, opposite, 0.0)]
         edges = np.concatenate([np.clip(turn, 0, end) for turn in (*smooth, *singular)], axis=1)
         singular_edges = np.broadcast_to(np.arange(edges.shape[1]) > apart.shape[1], edges.shape)
-        row, turn, weight = split_rule(edges, singular_edges, self.order, FEWER if d <= LARGE else 1.0)
+        # beyond the first split e^{-s} has fallen, and needs fewer nodes, unless the density rises as fast
+        row, turn, weight = split_rule(edges, singular_edges, self.order, 0.75 if d <= LARGE else 1.0)
         both = np.stack([theta_near[row], np.minimum(theta_near[row] + turn, np.pi)])
         # factor 2: either token may be the nearer one
         return row, both, np.sin(turn / 2), 2 * weight * self._density(both, turn)

@@ -27,27 +27,13 @@ from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
 from lipverify.problem.own import Ridge, jumps_of
 
-ROOT_TOLERANCE = 1e-8
-"""Relative tolerance for the bias of a link with roots; its variogram has about this error."""
-WORST_TABLE = 1e-9
-"""A cosine whose table has a larger error is refused, since the other route needs no table."""
-FASTEST = 4 * SIZES[-1]
-"""From this L / d^{1/2} on no table is made: |z| is about d^{-1/2}, and a table has a coefficient for each radian."""
-Parts = tuple[tuple[float, TaskAverages], ...]
-"""Pairs (share, averages): the averages of a law of unit amplitude variance are the sum of share times averages."""
+Parts = tuple[TaskAverages, ...]
+"""Averages whose sum is that of a law of unit amplitude variance: one for each link, as amplitudes are independent."""
 
 
 @lru_cache(maxsize=32)
 def parts_of(law: Law, d: int) -> Parts:
-    """The parts of a law in dimension d, after the replacements of its sight; cached.
-
-    Raises
-    ------
-    InvalidInput
-        If only the spectrum of the law is known.
-    OutOfReach
-        If the law has features that no rule resolves.
-    """
+    """The parts of a law in dimension d, after the replacements of its sight; cached."""
     replacement, _ = sight_of(law).shown(d)
     return parts(replacement, d)
 
@@ -56,32 +42,24 @@ def parts_of(law: Law, d: int) -> Parts:
 def parts(law: Law, d: int) -> Parts:
     """The parts of a law in dimension d; the default is for a law given by its covariance.
 
-    Amplitudes are independent with equal variance, so the averages of several links add.
+    A law of which only the spectrum is known is refused, and so is one with features that no rule resolves.
     """
-    return () if law.constant else ((1.0, table_averages(variogram_of_field(law, d))),)
+    return () if law.constant else (table_averages(variogram_of_field(law, d)),)
 
 
-@parts.register(Affine)
-def _of_affine(law: Affine, d: int) -> Parts:
-    return ((1.0, linear_averages(d)),)
-
-
-@parts.register(Quadratic)
-def _of_quadratic(law: Quadratic, d: int) -> Parts:
-    return ((1.0, square_averages(d)),)
-
-
-@parts.register(ReLU)
-def _of_relu(law: ReLU, d: int) -> Parts:
-    return ((1.0, relu_averages(d)),)
+parts.register(Affine)(lambda law, d: (linear_averages(d),))
+parts.register(Quadratic)(lambda law, d: (square_averages(d),))
+parts.register(ReLU)(lambda law, d: (relu_averages(d),))
+parts.register(WithOffset)(lambda law, d: parts(law.ridge, d))  # an offset enters no increment
 
 
 @parts.register(Cosine)
 def _of_cosine(law: Cosine, d: int) -> Parts:
-    if FASTEST * math.sqrt(d) > law.L:
+    # |z| is about d^{-1/2}, and a table has a coefficient for each radian; the other route needs no table
+    if 4 * SIZES[-1] * math.sqrt(d) > law.L:
         averages = smooth_averages(d, cosine_increment(law.L), 2 * price_of(np.sin))
-        if averages.relative_error <= WORST_TABLE:
-            return ((1.0, averages),)
+        if averages.relative_error <= 1e-9:
+            return (averages,)
     raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
 
 
@@ -99,13 +77,7 @@ def _of_links(law: RidgeLaw, d: int) -> Parts:
 
     values = law.links(np.linspace(-1, 1, 4097), np)
     constant = [bool(law.kink_points) and np.ptp(h) == 0 for h in values]  # it has no variogram to tabulate
-    return tuple((1.0, averages(k)) for k in range(len(values)) if not constant[k])
-
-
-@parts.register(WithOffset)
-def _with_offset(law: WithOffset, d: int) -> Parts:
-    """An offset enters no increment."""
-    return parts(law.ridge, d)
+    return tuple(averages(k) for k in range(len(values)) if not constant[k])
 
 
 @parts.register(Ridge)
@@ -120,25 +92,19 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
     if kinks := tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points))):
         if hidden is not None:
             _resolving(law, *hidden)
-        return ((1.0, kinked_averages(d, link, kinks, bool(jumps_of(law)))),)
+        return (kinked_averages(d, link, kinks, bool(jumps_of(law))),)
     if hidden is not None:
         # split at the kinks of the law and where it is steep, so that no feature falls between nodes
-        return ((1.0, kinked_averages(d, link, _resolving(law, *hidden))),)
+        return (kinked_averages(d, link, _resolving(law, *hidden)),)
     averages = smooth_averages(d, difference(link), 2 * price_of(link))
     if not averages.followed and (places := steep_places(law.link)):
         split = kinked_averages(d, law.link, places)
         averages = min(split, averages, key=lambda choice: choice.relative_error)
-    return ((1.0, averages),)
+    return (averages,)
 
 
 def _resolving(law: Ridge, share: float, position: float) -> tuple[float, ...]:
-    """Points between which a link with a narrow feature is a polynomial to rounding.
-
-    Raises
-    ------
-    OutOfReach
-        If neither its kinks nor its steep points are enough.
-    """
+    """Kinks or steep points between which a link with a narrow feature is a polynomial to rounding."""
     for places in (law.kink_points, steep_places(law.link)):
         if places and is_resolved(law.link, places):
             return places
@@ -162,6 +128,6 @@ def table_averages(of: Variogram) -> TaskAverages:
         bias=lambda rules: bias_by_angles(of, rules),
         meetings=of.splits + of.meetings,
         jumps=of.power == 1,
-        tolerance=ROOT_TOLERANCE if of.roots else TaskAverages.tolerance,
+        tolerance=1e-8 if of.roots else TaskAverages.tolerance,  # about the error of its variogram
         relative_error=ROUNDING + of.relative_gap,
     )

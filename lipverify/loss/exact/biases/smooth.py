@@ -33,20 +33,6 @@ Increment = Callable[[Floats, Floats], Floats]
 
 SIZES = (16, 32, 64, 128, 256)
 """Numbers of coefficients in t, tried in order; the averages over c and r use the same number of nodes."""
-SETTLED = 3e-12
-"""Relative difference between two tables at which no larger one is made: four times this is the error, about what a
-loss tolerates."""
-STEEP, SMALL = 1e-3, 0.1
-"""Differences are relative to the local value, but at least to STEEP times the largest slope or SMALL times the largest
-value: the variogram of an even link is 0 at t = -1, where there are few tokens."""
-LOST = 4 * EPS
-"""Rounding of a table at t = 1, relative to its largest slope; two tables may by chance differ by less."""
-FOLLOWED = 2.5e-11
-"""If two tables of a link differ by more than this, no table is large enough: the link is steep somewhere."""
-STEP = 2 * EPS
-"""Rounding of a moment m_j relative to m_0: one for the sum and one for each of the j steps to T_j."""
-NEGLIGIBLE = 1e-17
-"""Terms below this share of the largest are dropped."""
 ENTRY = 7.0
 """Nanoseconds per entry of a table, without the link."""
 
@@ -62,18 +48,12 @@ def cosine_increment(L: float) -> Increment:
 
 
 def zonal_rule(d: int, order: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of the Gauss rule for a coordinate of a uniform point of S^{d-1}; +-1 for d = 1.
-
-    Raises
-    ------
-    OutOfReach
-        If it is not finite in doubles, as with hundreds of nodes in thousands of dimensions.
-    """
+    """Nodes and weights of the Gauss rule for a coordinate of a uniform point of S^{d-1}; +-1 for d = 1."""
     if d == 1:
         return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
     with np.errstate(all="ignore"):
         nodes, weights = roots_gegenbauer(order, (d - 2) / 2)
-    if not np.all(np.isfinite([nodes, weights])):
+    if not np.all(np.isfinite([nodes, weights])):  # hundreds of nodes in thousands of dimensions
         raise OutOfReach(
             f"d = {d}: the rule of {order} nodes is not finite in doubles; use route='zonal' or a smaller d."
         )
@@ -106,17 +86,15 @@ class Table:
         return cls(variance, to_coefficients(size) @ slopes, to_coefficients(size) @ squares, c_weight)
 
     def distance(self, other: Table) -> float:
-        """The largest relative difference of the variogram and of E_c[(H / (1 - t))^2] between two tables.
-
-        Both can be larger at t = 1 by L^2 and more, so a difference is relative to the local value (unless that is near
-        0), and not to the value at t = 1.
-        """
+        """The largest relative difference of the variogram and of E_c[(H / (1 - t))^2] between two tables."""
         angle = np.linspace(0, np.pi, 41)
         near = 2 * np.sin(angle / 2) ** 2
         ours, theirs = self.at(1 - near), other.at(1 - near)
         far = np.maximum(near, near[1]) ** np.array([[1], [2], [0]])
         steepest, largest = (np.max(rows, axis=1, keepdims=True) for rows in (ours, ours * far))
-        least = np.minimum(STEEP * steepest, SMALL * largest / far)
+        # relative to the local value, as both can be larger at t = 1 by L^2 and more; but that of an even link is 0 at
+        # t = -1, where there are few tokens
+        least = np.minimum(1e-3 * steepest, 0.1 * largest / far)
         return float(np.max(np.abs(ours - theirs) / np.maximum(np.abs(ours), 1e-30 + least)))
 
     @property
@@ -128,14 +106,13 @@ class Table:
 
     @property
     def rounding(self) -> float:
-        """The relative effect of the moments' rounding on `pair`, for wide windows.
+        """The relative effect of the moments' rounding on `pair`, for wide windows; narrower ones lose less.
 
-        H = sum_j m_j b_j has the error STEP m_0 sum_j (1 + j) |b_j(c)|. If all tokens have equal weights, its mean
-        square is m_0^2 Var f(x); narrower windows lose less. Moments that are 0 (on the circle all but two) are
-        included.
+        H = sum_j m_j b_j has the error 2 eps m_0 sum_j (1 + j) |b_j(c)|, as m_j is a sum after j steps to T_j. If all
+        tokens have equal weights, its mean square is m_0^2 Var f(x).
         """
         steps = np.abs(self.increment) * (1 + np.arange(len(self.increment))[:, None])
-        off = STEP * np.sqrt(self.c_weight @ steps.sum(axis=0) ** 2)
+        off = 2 * EPS * np.sqrt(self.c_weight @ steps.sum(axis=0) ** 2)
         return float(2 * off / max(np.sqrt(max(self.variance, 0.0)), 1e-300))
 
     def at(self, t: Floats) -> Floats:
@@ -146,23 +123,17 @@ class Table:
 
 
 def smooth_averages(d: int, increment: Increment, price: float) -> TaskAverages:
-    """The averages of a smooth link, from the smallest sufficient table; the error is large if no table suffices.
-
-    Raises
-    ------
-    OutOfReach
-        If the link has features that no table resolves.
-    """
+    """The averages of a smooth link, from the smallest sufficient table; the error is large if no table suffices."""
     table = Table.of(d, increment, SIZES[0], price)
     for size in SIZES[1:]:
         larger = Table.of(d, increment, size, price)
         gap, table = larger.distance(table), larger
-        if gap <= SETTLED:
+        if gap <= 3e-12:  # four times this is the error, about what a loss tolerates
             break
     missed = unseen(d, lambda c: increment(np.zeros_like(c), c), table.variance)
     products = (table.increment * table.c_weight) @ table.increment.T
     scale = np.sqrt(np.diag(products))
-    count = int(np.flatnonzero(scale > NEGLIGIBLE * max(scale.max(), 1e-300))[-1]) + 1 if scale.any() else 1
+    count = int(np.flatnonzero(scale > 1e-17 * max(scale.max(), 1e-300))[-1]) + 1 if scale.any() else 1
     products = products[:count, :count]
 
     def pair(of: Averages) -> Floats:
@@ -173,8 +144,9 @@ def smooth_averages(d: int, increment: Increment, price: float) -> TaskAverages:
         variance=table.variance,
         variogram=lambda nodes: nodes.near * chebyshev.chebval(1 - nodes.near, table.variogram),
         pair=pair,
-        relative_error=4 * max(gap, missed, LOST * table.steepness) + table.rounding,
-        followed=gap <= FOLLOWED,
+        # two tables may by chance differ by less than their rounding at t = 1
+        relative_error=4 * max(gap, missed, 4 * EPS * table.steepness) + table.rounding,
+        followed=gap <= 2.5e-11,  # or no table is large enough: the link is steep somewhere
     )
 
 

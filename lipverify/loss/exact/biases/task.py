@@ -12,91 +12,72 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.context.averages import Averages
-from lipverify.loss.exact.context.between import Harmonics, Series, densities_of
+from lipverify.loss.exact.context.averages import Averages, TokenFunction
+from lipverify.loss.exact.context.between import Short, densities_of
 from lipverify.loss.exact.context.contexts import Contexts, Factors
-from lipverify.loss.exact.context.tokens import TokenNodes
 
 ROUNDING = 3e-12
 """Relative rounding of the variogram's table and of sums over it: four times the observed difference for ReLU's own
 averages."""
+Pair = Callable[[Averages], Floats]
+NEAR: TokenFunction = attrgetter("near")
+"""1 - t."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The quadrature rules from which the bias at a few w is computed.
-
-    Attributes
-    ----------
-    u
-        Nodes of the integrals over u, (w, node).
-    of
-        Averages over one token at these nodes, by rules of the same `order`.
-    weights
-        The weights of the nodes times the first and the second of the `factors`, (w, node) each.
-    jumps
-        True if the variograms go as theta.
-    """
+    """The quadrature rules from which the bias at a few w is computed."""
 
     contexts: Contexts
     order: int
-    u: Floats
-    of: Averages
-    weights: tuple[Floats, Floats]
+    u: Floats  # nodes of the integrals over u, (w, node)
+    of: Averages  # over one token at these nodes
+    weights: tuple[Floats, Floats]  # of the nodes times both factors, (w, node) each
     factors: Factors
-    jumps: bool = False
+    tried: NDArray[np.bool_]  # where a sum over harmonics is tried, (w,)
 
     def single(self, average: Floats) -> Floats:
-        """The integral over u of a function at the points of `of`, weighted by the first factor, at every w."""
+        """The integral over u, weighted by the first factor, of a function at the points of `of`: (w,)."""
         return np.einsum("wu,wu->w", self.weights[0], np.reshape(average, self.u.shape))
 
     def double(self, average: Floats) -> Floats:
-        """The integral over u weighted by the second factor, at every w."""
+        """The same by the second factor."""
         return np.einsum("wu,wu->w", self.weights[1], np.reshape(average, self.u.shape))
 
     @cached_property
-    def densities(self) -> list[Series | Harmonics]:
+    def densities(self) -> list[Short]:
         """The densities of angles at every w at which a series or a sum over harmonics is short."""
-        return densities_of(self.contexts, self.u, self.weights, self.order, self.jumps)
+        return densities_of(self.contexts, self.u, self.weights, self.order, self.tried)
 
 
 @dataclass(frozen=True)
 class TaskAverages:
-    """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
-
-    `bias(rules)` is the bias at every w, with a bound on its error without that of the rules. A law whose `pair` is
-    known gives it too: a search computes it once for all n. `meetings` are the angles at which the variogram is not
-    smooth. `tolerance` is the relative error at which the bias need not be refined further, and `relative_error` bounds
-    the relative error of the averages. `jumps` is true if the variogram goes as the angle; `followed` is true if its
-    table, if any, resolves it.
-    """
+    """The averages of a law of unit amplitude variance in one dimension."""
 
     variance: float
-    variogram: Callable[[TokenNodes], Floats]
-    bias: Callable[[Rules], tuple[Floats, Floats]]
-    pair: Callable[[Averages], Floats] | None = None
-    meetings: tuple[float, ...] = ()
-    tolerance: float = 1e-11
-    relative_error: float = 0.0
-    jumps: bool = False
-    followed: bool = True
+    variogram: TokenFunction
+    bias: Callable[[Rules], tuple[Floats, Floats]]  # at every w, and a bound on its error without that of the rules
+    pair: Pair | None = None  # where it is known: a search computes it once for all n
+    meetings: tuple[float, ...] = ()  # angles at which the variogram is not smooth
+    tolerance: float = 1e-11  # the relative error at which the bias is accurate enough
+    relative_error: float = 0.0  # a bound on that of the averages
+    jumps: bool = False  # the variogram goes as the angle
+    followed: bool = True  # its table, if any, resolves it
 
     @classmethod
-    def known(
-        cls, variance: float, variogram: Callable[[TokenNodes], Floats], pair: Callable[[Averages], Floats], **rest: Any
-    ) -> TaskAverages:
+    def known(cls, variance: float, variogram: TokenFunction, pair: Pair, **rest: Any) -> TaskAverages:
         """The averages of a law whose `pair` serves at every w."""
         return cls(variance, variogram, lambda rules: bias_by_averages(variogram, pair, rules), pair, **rest)
 
 
-def bias_by_averages(
-    variogram: Callable[[TokenNodes], Floats], pair: Callable[[Averages], Floats], rules: Rules
-) -> tuple[Floats, Floats]:
+def bias_by_averages(variogram: TokenFunction, pair: Pair, rules: Rules) -> tuple[Floats, Floats]:
     """The bias at every w from averages over one token, and the bound 0."""
     bias = rules.single(rules.of.mean(2, variogram)) + rules.double(pair(rules.of))
     return bias, np.zeros_like(bias)
@@ -109,7 +90,7 @@ def linear_averages(d: int) -> TaskAverages:
 
 def linear_pair(d: int, of: Averages) -> Floats:
     """The `pair` of the link z: (E[psi_1 (1 - t)])^2 / d."""
-    return of.mean(1, lambda nodes: nodes.near) ** 2 / d
+    return of.mean(1, NEAR) ** 2 / d
 
 
 def square_averages(d: int) -> TaskAverages:

@@ -1,11 +1,10 @@
 r"""Averages over one token at many w and many u at once.
 
-Token nodes depend on u. For u <= 1 the same nodes serve every u, and lambda g = e^{u-s} is small enough for the power
-series
+Token nodes depend on u. For u <= 1 the same nodes serve every u by a power series in lambda g = e^{u-s},
 
     psi_k(u - s) = sum_j (-1)^j (lambda g)^{j+k} / j!,    1 - psi_0 = sum_j (-1)^j (lambda g)^{j+1} / (j+1)!:
 
-its moments E[g^j h] are computed once per w, whatever the number of u.
+its moments E[g^j h] are computed once per w.
 """
 
 from __future__ import annotations
@@ -25,16 +24,14 @@ from lipverify.loss.exact.context.tokens import Kernel, Places, TokenNodes, kern
 from lipverify.loss.exact.quadrature import gauss_rule, smooth_rule
 from lipverify.loss.work import spend
 
+TokenFunction = Callable[[TokenNodes], Floats]
+
 SERIES_BELOW = 1.0
 """Largest u for the series: up to there the alternating sum loses a factor of at most e^{2e} = 230 to cancellation."""
 SERIES_TAIL = 2.5
-"""If no u is larger than this, the series is used for all. It loses a factor e^{2 lambda} to cancellation, but the
-weights phi^n are e^-42 at the largest u (see `Contexts`) and, as 1 - phi is concave in lambda, below e^{-3 lambda}
-before."""
-SERIES_REMAINDER = 1e-17
-"""First term of the exponential series that is left out: less than a rounding of the sum."""
-TOKEN, MOMENT = 60.0, 3.0
-"""Nanoseconds per node of a token, and per moment at a node."""
+"""If no u is larger, the series serves all: it loses a factor e^{2 lambda}, but phi^n is below e^{-3 lambda}."""
+TOKEN = 60.0
+"""Nanoseconds per node of a token."""
 
 
 @dataclass(frozen=True)
@@ -51,55 +48,34 @@ class Points:
         """Points with the same number of u for each w: u of shape (w, point)."""
         return cls(d, w, np.repeat(np.arange(w.size), u.shape[1]), u.ravel())
 
-    def places(self, which: NDArray[np.bool_]) -> Places:
-        """The `Places` of the points `which`."""
-        return Places(self.d, self.w[self.row[which]], self.u[which])
-
 
 class Averages:
     """Averages over one token at each of the `points`, by rules of a given order, split at the angles `meetings`.
 
     The averaged function may be a power of the angle at 0 or at the meetings; if it is `smooth`, fewer nodes suffice.
-
-    Attributes
-    ----------
-    direct
-        The points that have their own token nodes.
-    places
-        Places of token nodes: first the anchor u = 1 for each w, then the direct points.
-    breaks
-        Split points of the integrals over s, shape (place, break).
-    terms
-        Number of terms of the power series.
+    The points `direct` have their own token nodes: `places` are first the `anchors`, u = 1 for each w, then these.
     """
 
     def __init__(self, points: Points, order: int, meetings: tuple[float, ...] = (), smooth: bool = False) -> None:
-        self.points, self.order = points, order
+        self.points, self.order, self.anchors = points, order, points.w.size
         self.direct = points.u > (SERIES_TAIL if np.max(points.u) <= SERIES_TAIL else SERIES_BELOW)
         self.places, self.breaks = _anchors(points.d, tuple(points.w))
         if self.direct.any():
-            direct = points.places(self.direct)
-            self.places = self.places.join(direct)
+            direct = Places(points.d, points.w[points.row[self.direct]], points.u[self.direct])
+            w, u = (np.concatenate(part) for part in ((self.places.w, direct.w), (self.places.u, direct.u)))
+            self.places = Places(points.d, w, u)
             self.breaks = np.concatenate([self.breaks, token_breaks(direct)])
-        self.nodes = token_nodes(self.places, self._with(meetings), order, smooth_rule if smooth else gauss_rule)
+        splits = self.breaks
+        if meetings:
+            s = 2 * self.places.w[:, None] * np.sin(np.array(meetings) / 2) ** 2
+            inside = np.clip(s, splits[:, :1], splits[:, -1:])
+            splits = np.sort(np.concatenate([splits, inside], axis=1), axis=1)
+        self.nodes = token_nodes(self.places, splits, order, smooth_rule if smooth else gauss_rule)
         spend(self.nodes.near.size, TOKEN, "averages over a token")
         self.terms = series_terms(float(np.max(points.u[~self.direct], initial=-np.inf)))
         self._powers: dict[Kernel, list[Floats]] = {}
 
-    def _with(self, meetings: tuple[float, ...]) -> Floats:
-        """The breaks joined with the angles theta from the query at which a task average is not smooth."""
-        if not meetings:
-            return self.breaks
-        s = 2 * self.places.w[:, None] * np.sin(np.array(meetings) / 2) ** 2
-        inside = np.clip(s, self.breaks[:, :1], self.breaks[:, -1:])
-        return np.sort(np.concatenate([self.breaks, inside], axis=1), axis=1)
-
-    @property
-    def anchors(self) -> int:
-        """Number of places for the series: one for each w."""
-        return self.points.w.size
-
-    def mean(self, k: Kernel, h: Callable[[TokenNodes], Floats] | None = None) -> Floats:
+    def mean(self, k: Kernel, h: TokenFunction | None = None) -> Floats:
         """E[psi_k(u - S) h(S)] at every point."""
         nodes, first = self.nodes, self.anchors
         weight = nodes.weight if h is None else nodes.weight * h(nodes)
@@ -115,7 +91,7 @@ class Averages:
         weight = kernel(k, nodes.y[first:]) * nodes.weight[first:]
         at_anchors, direct = [], []
         for h in hs:
-            spend(h.size, MOMENT, "moments of a smooth link")
+            spend(h.size, 3.0, "moments of a smooth link")
             at_anchors.append(h[:first].copy())
             direct.append(np.einsum("pi,pi->p", weight, h[first:]))
         # (w, j, node) times (w, node, h), one w after the other
@@ -124,11 +100,7 @@ class Averages:
         return self.gather(series.T, np.stack(direct))
 
     def log_phi(self) -> Floats:
-        """log phi(u) = log E psi_0(u - S), from 1 - phi where u <= w and from phi beyond.
-
-        Outside the supports of psi_1 and psi_2, psi_0 is constant to far less than rounding, or negligible: nearer
-        tokens add their share of the sphere times 1 - psi_0 at `low`, distant ones their share times psi_0 at `high`.
-        """
+        """log phi(u) = log E psi_0(u - S), from 1 - phi where u <= w and from phi beyond."""
         points, first = self.points, self.anchors
         falling = self.expand(
             "complement", np.einsum("jwi,wi->jw", self._anchor_powers[1:][: self.terms], self.nodes.weight[:first])
@@ -147,7 +119,10 @@ class Averages:
         return result
 
     def _direct_mean(self, k: Literal[0, "complement"], which: NDArray[np.bool_]) -> Floats:
-        """E psi_0, or E (1 - psi_0), at some of the direct points: the sum over the nodes plus the part beyond them."""
+        """E psi_0, or E (1 - psi_0), at some of the direct points: the sum over the nodes plus the part beyond them.
+
+        There psi_0 is constant to far less than rounding, or negligible.
+        """
         places, breaks = self.places[self.anchors :][which], self.breaks[self.anchors :][which]
         nodes, half_m = self.nodes, (places.d - 1) / 2
         inner = np.einsum("pi,pi->p", kernel(k, nodes.y[self.anchors :][which]), nodes.weight[self.anchors :][which])
@@ -176,9 +151,10 @@ class Averages:
         """The powers of lambda times their coefficients: shape (point, j); computed once per kernel."""
         if k not in self._powers:
             lowest = _lowest_power(k)
-            powers = self._lambda_powers[:, lowest : lowest + self.terms] * _coefficients(k, self.terms)
+            skipped = 1 if k == "complement" else 0
+            signs = np.array([(-1.0) ** j / math.factorial(j + skipped) for j in range(self.terms)])
             ends = np.searchsorted(self.points.row[~self.direct], np.arange(1, self.anchors))
-            self._powers[k] = np.split(powers, ends)
+            self._powers[k] = np.split(self._lambda_powers[:, lowest : lowest + self.terms] * signs, ends)
         return self._powers[k]
 
     @cached_property
@@ -198,17 +174,10 @@ def _lowest_power(k: Kernel) -> int:
     return 1 if k == "complement" else k
 
 
-@lru_cache(maxsize=64)
-def _coefficients(k: Kernel, terms: int) -> Floats:
-    """Coefficients of the powers of lambda g in psi_k, from the lowest."""
-    skipped = 1 if k == "complement" else 0
-    return np.array([(-1.0) ** j / math.factorial(j + skipped) for j in range(terms)])
-
-
 def series_terms(u: float) -> int:
     """Number of terms of the series of exp(-e^u) down to rounding; 27 at u = 1."""
     x, term, count = math.exp(u), 1.0, 1
-    while term > SERIES_REMAINDER:
+    while term > 1e-17:
         term *= x / count
         count += 1
     return count

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import count, islice
 
 import numpy as np
@@ -24,7 +24,7 @@ from scipy.special import ive
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import SERIES_TAIL, series_terms
-from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
+from lipverify.loss.exact.context.contexts import ORDERS, Context, Contexts, Factors, powers
 from lipverify.loss.exact.context.others import Counted, counted, deficits, width_of
 from lipverify.loss.exact.context.tokens import angle_at, kernel
 from lipverify.loss.exact.quadrature import (
@@ -34,6 +34,7 @@ from lipverify.loss.exact.quadrature import (
     Grading,
     chebyshev_points,
     integer_power,
+    on_panels,
     plain_rule,
     split_rule,
     to_coefficients,
@@ -42,48 +43,24 @@ from lipverify.loss.work import spend
 
 DROP = 20.0
 """Where both z and w cos(gamma/2) (1 - cos psi) exceed this, less than e^{-2 DROP} of the integral remains."""
-BENDS = (1.5, 4.0, 9.0, DROP)
-"""Edges of panels of z: cosh z changes from a parabola to an exponential, which then rises over nine digits."""
-BEYOND = 1.0
-"""The nearer token's deficit is negligible at this distance beyond the range of Q's argument."""
-DOUBLED, PARTS, CROWDED = 2.0, 5, 8.0
-"""A panel of gamma is at most as long as DOUBLED times its distance from the singularities of p, 1 / PARTS of the
-range, and CROWDED standard deviations of a coordinate on the sphere (relative)."""
-LEAST, INNER = 1e-16, 0.2
-"""Angles near 0 with less than the share LEAST of p are left out; p has its maximum beyond the share INNER of the
-range."""
-JOINT = 0.55
-"""Share of the range that two equal deficits reach if windows hold many tokens: their sum extends hardly beyond the
-range of a single deficit."""
-MORE = 6
-"""Additional nodes next to an end of the range of phi, where an interval may be two panels long, and for harmonics."""
 TOGETHER, ROWS = 16, 600
 """Number of angles gamma, and of pairs (gamma, psi), at a time, so that arrays fit in a processor's cache."""
-FINE, COEFFICIENTS = ORDERS[0], 18
-"""From this order on, losses share one table, which has COEFFICIENTS on every panel."""
+MORE = 6
+"""Additional nodes next to an end of the range of phi, where an interval may be two panels long, and for harmonics."""
+FINE = ORDERS[0]
+"""From this order on, losses share one table."""
 CHECK, FINER = 0.31, 4
 """The point of a panel, in [-1, 1], at which the table is checked, and the additional nodes of the rules for that."""
-FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
-"""Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = (60.0, 120.0), (2.0, 4.0), 3e4, 1120, 16
-"""Sums of at most LONGEST harmonics are used, if w is at most LARGEST (they need sqrt(37 w)), w sin(theta) at the end
-of the range of u at most SHARPEST (less in high dimensions, where more digits cancel), and the scale of the rule over u
-at most WIDEST; the second numbers are for variograms that go as theta, whose bias is larger. HARMONICS are computed at
-once."""
-ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
-"""Largest quotient of two w that share nodes; the largest length of their panels, and the smallest number of these."""
+LONGEST, HARMONICS = 1120, 16
+"""Most harmonics of a sum, and their number at a time."""
+WIDE = 2.0
+"""The largest length of a panel of a deficit for several w."""
 NOTHING, ROUGH, ROUNDING = 3e-17, 1e-11, 5e-16
-"""Share of the sum below which harmonics are left out, for rough values too, and rounding of an average relative to
-that of the absolute values."""
-MOST_POWERS, SMALL, SERIES_LARGEST, BESSEL = 20, 20, 1e12, 64
-"""Most powers of lambda of a series; largest dimension, and largest w, up to which no Bessel function over- or
-underflows; and number of points through which it is interpolated."""
-LARGEST_BESSEL = 1e9
-"""Largest argument of SciPy's Bessel function; beyond, two terms of its expansion are exact to rounding."""
-SLIVER = 1e-15
-"""Shortest interval of phi that is integrated: a shorter one is a rounding error of its ends."""
+"""Shares of a sum below which terms are left out, for rough values too, and rounding relative to absolute values."""
+MOST_POWERS, SMALL = 20, 20
+"""Most powers of lambda of a series, and its largest dimension: then no Bessel function over- or underflows."""
 TINY = 1e-300
 """Least value of a density, and of a quantity that divides: its logarithm is finite, and its effect none."""
 PAIR = 12.0
@@ -109,13 +86,13 @@ class Density:
 
 
 @lru_cache(maxsize=256)
-def pair_density(d: int, n: float, w: float, low: float, high: float, order: int, factors: Factors) -> Density:
+def pair_density(context: Context, order: int, factors: Factors) -> Density:
     """The table by rules for losses of a given order; of order `FINE`, with errors, for that order and all higher ones.
 
-    [`low`, `high`] is the relevant range of u. Cached, because all laws share it.
+    Cached, because all laws share it.
     """
-    effect, fine = counted(2, d, n, w, low, high, factors), order >= FINE
-    inner, size = (FIRST_ORDER, COEFFICIENTS) if fine else (order // 3 + 3, order + 2)
+    d, effect, fine = context.d, counted(2, context, factors), order >= FINE
+    inner, size = (12, 18) if fine else (order // 3 + 3, order + 2)
     x = np.append(chebyshev_points(size), [CHECK] * fine)
 
     def at(gamma: Floats, order: int) -> Floats:
@@ -125,7 +102,7 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
         rows[0] = np.maximum(rows[0], TINY)
         return rows
 
-    edges, total = edges_of(d, w, high, effect.farthest), 0.0
+    edges, total = edges_of(d, context.w, context.high, effect.farthest), 0.0
     parts: list[tuple[Floats, Floats, float]] = []
     waiting = np.stack([edges[:-1], edges[1:]], axis=1)
     while waiting.size:
@@ -142,57 +119,68 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
             unresolved = SAFETY * np.abs(chebyshev.chebval(CHECK, coefficients[:, 0].T) - log_density)
         share = np.mean(densities[0] * np.sin(gamma) ** (d - 2) * gamma, axis=1) * width
         total = total or float(np.sum(share))
-        wide = (share * (rough + unresolved) > SETTLED * total) & (width > SHORTEST * waiting[:, 1])
+        wide = (share * (rough + unresolved) > SETTLED * total) & (width > 1e-3 * waiting[:, 1])
         parts += zip(waiting[~wide], coefficients[~wide], (rough + unresolved)[~wide], strict=True)
-        if np.any(share * rough > SETTLED * total) and inner < MOST_ORDER:
+        if np.any(share * rough > SETTLED * total) and inner < 30:
             inner += FINER
         low, high = waiting[wide].T
         waiting = np.reshape(np.stack([low, (low + high) / 2, (low + high) / 2, high], axis=1), (-1, 2))
     parts.sort(key=lambda part: part[0][0])
     ends, rows, off = (np.array(column) for column in zip(*parts, strict=True))
     edges = np.append(ends[:, 0], ends[-1, 1])
-    tables = [Graded(edges, row.T, tails=off) for row in np.swapaxes(rows, 0, 1)]
+    tables = [Graded(edges, row.T, off) for row in np.swapaxes(rows, 0, 1)]
     return Density(tables[0], None if factors is powers else tables[1])
 
 
 def edges_of(d: int, w: float, high: float, farthest: float) -> Floats:
     """Edges of panels of the angle between two tokens, of which one has a deficit up to `farthest`."""
-    far = min(2 * float(angle_at(farthest if high > 1 else JOINT * farthest, w)), math.pi)
-    return _edges(d, 1 / (w * math.sin(min(float(angle_at(farthest, w)), math.pi / 2))), far)
+    # if windows hold many tokens, the sum of two equal deficits extends hardly beyond the range of one
+    far = min(2 * float(angle_at(farthest if high > 1 else 0.55 * farthest, w)), math.pi)
+    # p is singular near +-i scale; without angles near 0 that have a share below 1e-16, as it peaks beyond far / 5
+    scale = 1 / (w * math.sin(min(float(angle_at(farthest, w)), math.pi / 2)))
+    first = 0.2 * far * 1e-16 ** (1 / (d - 1))
+    edges = [first if first > scale else 0.0]
+    while edges[-1] < far:
+        near = min(2.0, 8 / math.sqrt(d)) * math.hypot(scale, edges[-1])  # 8 deviations of a coordinate on the sphere
+        edges.append(min(edges[-1] + min(near, far / 5), far))
+    return np.array(edges)
 
 
 @dataclass(frozen=True)
-class Series:
-    """Both densities at a few similar w by powers of lambda, which is of order 1/(n E g): windows hold many tokens.
+class Short:
+    """Both densities of angles, by a short sum, at a few similar w that share nodes."""
+
+    d: int
+    which: NDArray[np.intp]  # the indices of these w
+    w: Floats
+    edges: Floats  # of panels of the angle between two tokens
+    panels: Floats  # edges of panels of the angle of a token from the query
+
+    def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
+        """The density between two tokens over sin^{d-2} / B, (w, gamma), and a bound on its relative error."""
+        raise NotImplementedError
+
+    def alone(self, theta: Floats) -> tuple[Floats, float]:
+        """The density of a token's angle over sin^{d-2} / B, weighted by its attention weight: Q_{1,1}, (w, theta)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Series(Short):
+    """By powers of lambda, which is of order 1/(n E g): windows hold many tokens.
 
     The weights of one and of two tokens are power series in lambda, and the mean over the query is a Bessel function:
 
         E_x g^a g'^b = e^{w (r - a - b)} Lambda(w r),  r^2 = a^2 + b^2 + 2 a b cos(gamma),
         Lambda(z) = Gamma(d/2) (2/z)^{d/2-1} e^{-z} I_{d/2-1}(z).
-
-    Attributes
-    ----------
-    which
-        The indices of these w.
-    edges, panels
-        Edges of panels of the angle between two tokens, and of a token from the query.
-    single, double
-        (-1)^m / m! times the integrals over u of lambda^{m+1} and of lambda^{m+2}: (w, m).
-    weights
-        The function Lambda.
     """
 
-    d: int
-    which: NDArray[np.intp]
-    w: Floats
-    edges: Floats
-    panels: Floats
-    single: Floats
-    double: Floats
-    weights: MeanWeight
+    single: Floats  # (-1)^m / m! times the integrals over u of lambda^{m+1}, (w, m)
+    double: Floats  # the same of lambda^{m+2}
+    weights: Callable[[Floats], Floats]  # Lambda
 
     def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
-        """The density over sin^{d-2} / B, (w, gamma), and a bound on its relative error."""
+        """See `Short`; the bound is the rounding of an alternating sum."""
         p, sizes = np.zeros((2, self.w.size, gamma.size))
         for m, coefficient in enumerate(self.double.T):
             for a in range(m // 2 + 1):
@@ -209,7 +197,7 @@ class Series:
         return np.exp(-self.w[:, None] * fall) * self.weights(self.w[:, None] * r)
 
     def alone(self, theta: Floats) -> tuple[Floats, float]:
-        """The density of a token's angle over sin^{d-2} / B, weighted by its attention weight: Q_{1,1}, (w, theta)."""
+        """See `Short`."""
         g, p = np.exp(-self.w[:, None] * versine(theta)), np.zeros((self.w.size, theta.size))
         for coefficient in self.single.T[::-1]:
             p = (p + coefficient[:, None]) * g
@@ -220,89 +208,60 @@ def mean_weight(d: int, z: Floats) -> Floats:
     """Lambda(z), the mean of e^{-z (1 - t)} over a token, z > 0; d is at most `SMALL`, so that nothing underflows."""
     if d == 3:
         return np.asarray(-np.expm1(-2 * z) / (2 * z))
-    x = np.minimum(z, LARGEST_BESSEL)
+    x = np.minimum(z, 1e9)  # beyond, SciPy's function fails, and two terms of its expansion are exact to rounding
     near = math.gamma(d / 2) * half_power(2 / x, d - 2) * ive(d / 2 - 1, x)
     return np.asarray(near * half_power(x / z, d - 1) * (1 + (d - 1) * (d - 3) / 8 * (1 / x - 1 / z)))
 
 
-@dataclass(frozen=True)
-class MeanWeight:
-    """Lambda(z) for z >= `least`: a polynomial in y = d / (d + z), times (1 + 2 z / (d - 1))^{-(d-1)/2}."""
+def mean_weights(d: int, least: float) -> Callable[[Floats], Floats]:
+    """Lambda(z) for z >= `least`, several times faster than `mean_weight`.
 
-    d: int
-    least: float
+    It is a polynomial in y = d / (d + z), times (1 + 2 z / (d - 1))^{-(d-1)/2}.
+    """
+    if d == 3:
+        return partial(mean_weight, d)
 
-    def __call__(self, z: Floats) -> Floats:
-        """The values at z, several times faster than `mean_weight`."""
-        if self.d == 3:
-            return mean_weight(self.d, z)
-        x, after, later = 2 * self.d / self._end / (self.d + z) - 1, np.zeros_like(z), np.zeros_like(z)
-        for coefficient in self._coefficients[:0:-1]:
+    def power(z: Floats) -> Floats:
+        return half_power(1 / (1 + 2 * z / (d - 1)), d - 1)
+
+    end, size = d / (d + least), 64
+    y = end * (1 + chebyshev_points(size)) / 2
+    z = d * (1 - y) / y
+    fit = to_coefficients(size) @ (mean_weight(d, z) / power(z))
+    above = np.flatnonzero(np.abs(fit) > 16 * EPS * np.max(np.abs(fit)))
+    first, *rest = fit[: above[-1] + 1].tolist()
+
+    def at(z: Floats) -> Floats:
+        x, after, later = 2 * d / end / (d + z) - 1, np.zeros_like(z), np.zeros_like(z)
+        for coefficient in reversed(rest):
             after, later = coefficient + 2 * x * after - later, after
-        return (self._coefficients[0] + x * after - later) * self._power(z)
+        return (first + x * after - later) * power(z)
 
-    def _power(self, z: Floats) -> Floats:
-        return half_power(1 / (1 + 2 * z / (self.d - 1)), self.d - 1)
-
-    @property
-    def _end(self) -> float:
-        """The largest y."""
-        return self.d / (self.d + self.least)
-
-    @cached_property
-    def _coefficients(self) -> list[float]:
-        y = self._end * (1 + chebyshev_points(BESSEL)) / 2
-        z = self.d * (1 - y) / y
-        coefficients = _bessel_coefficients() @ (mean_weight(self.d, z) / self._power(z))
-        above = np.flatnonzero(np.abs(coefficients) > 16 * EPS * np.max(np.abs(coefficients)))
-        return [float(coefficient) for coefficient in coefficients[: above[-1] + 1]]
-
-
-@cache
-def _bessel_coefficients() -> Floats:
-    return to_coefficients(BESSEL)
+    return at
 
 
 @dataclass(frozen=True)
-class Harmonics:
-    """Both densities at a few similar w from the integral over u itself, where windows are wide enough.
+class Harmonics(Short):
+    """From the integral over u itself, where windows are wide enough.
 
-    That of the angle between two tokens is a sum of c_l N_l P_l(cos gamma), where N_l is the number of harmonics of
-    degree l and c_l the integral over u of E[psi_1(u - S) P_l]^2.
-
-    Attributes
-    ----------
-    which
-        The indices of these w.
-    edges, panels
-        Edges of panels of the angle between two tokens, and of a token from the query.
-    coefficients, slack
-        c_l N_l, and bounds on their errors by rounding: (w, l).
-    at, weight
-        A function from deficits (w, s) to rows of functions of one token, (w, row, s), and their weights, (w, row).
-    start
-        The integral of e^u from -infinity to the first node, times n: (w,).
+    The density of the angle between two tokens is a sum of c_l N_l P_l(cos gamma), where N_l is the number of harmonics
+    of degree l and c_l the integral over u of E[psi_1(u - S) P_l]^2.
     """
 
-    d: int
-    which: NDArray[np.intp]
-    w: Floats
-    edges: Floats
-    panels: Floats
-    coefficients: Floats
-    slack: Floats
-    at: Callable[[Floats], Floats]
-    weight: Floats
-    start: Floats
+    coefficients: Floats  # c_l N_l, (w, l)
+    slack: Floats  # bounds on their errors by rounding
+    at: Callable[[Floats], Floats]  # from deficits (w, s) to rows of functions of one token, (w, row, s)
+    weight: Floats  # of these rows, (w, row)
+    start: Floats  # the integral of e^u from -infinity to the first node, times n: (w,)
 
     def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
-        """The density over sin^{d-2} / B, (w, gamma), and a bound on its relative error from rounding."""
+        """See `Short`."""
         polynomials = np.stack(list(islice(gegenbauer(self.d, versine(gamma)), self.slack.shape[1])))
         p = self.coefficients @ polynomials
         return p, self.slack @ np.abs(polynomials) / np.maximum(np.abs(p), TINY)
 
     def alone(self, theta: Floats) -> tuple[Floats, float]:
-        """The density of a token's angle over sin^{d-2} / B, weighted by its attention weight: Q_{1,1}, (w, theta)."""
+        """See `Short`."""
         s = self.w[:, None] * versine(theta)
         return np.einsum("wr,wrs->ws", self.weight, self.at(s)) + self.start[:, None] * np.exp(-s), 0.0
 
@@ -317,7 +276,6 @@ def gegenbauer(d: int, near: Floats) -> Iterator[Floats]:
         step = (degree * step - (degree + d / 2 - 1) * double * value) / (degree + d - 2)
 
 
-@lru_cache(maxsize=16)
 def dimensions(d: int) -> Floats:
     """N_l, the number of harmonics of degree l, for l < LONGEST."""
     degree = np.arange(1.0, LONGEST - 1)
@@ -345,59 +303,54 @@ def separated(u: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
 
 
 def is_short(contexts: Contexts, jumps: bool) -> NDArray[np.bool_]:
-    """True at every w at which a sum over harmonics is tried; `jumps` if variograms go as theta."""
-    w, most = contexts.w, np.clip(contexts.high, 0, contexts.w)
+    """True at every w at which a sum over harmonics is tried; `jumps` if variograms go as theta, for a larger bias."""
+    d, w, most = contexts.d, contexts.w, np.clip(contexts.high, 0, contexts.w)
     # averages of a harmonic turn as fast as psi_1, whatever u is
-    slow = Grading(contexts.d, w).scale(most) <= WIDEST[jumps]
-    sharp = w * np.sqrt(most / w * (2 - most / w)) > SHARPEST[jumps] / (1 + contexts.d / 10)
-    return np.asarray(slow & ~sharp & (w <= LARGEST))
+    slow = Grading(d, w).scale(most) <= (4.0 if jumps else 2.0)
+    # w sin(theta) at the end of the range of u, less in high dimensions, where more digits cancel
+    sharp = w * np.sqrt(most / w * (2 - most / w)) > (120.0 if jumps else 60.0) / (1 + d / 10)
+    return np.asarray(slow & ~sharp & (w <= 3e4))  # they need sqrt(37 w) harmonics
 
 
 def densities_of(
-    contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int, jumps: bool = False
-) -> list[Series | Harmonics]:
-    """The densities at every w at which a series or a sum over harmonics is short.
+    contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int, tried: NDArray[np.bool_]
+) -> list[Short]:
+    """The densities at every w at which a series is short, or a sum over harmonics, where that is tried.
 
-    They follow from nodes u and weights of both integrals over u, (w, node); `jumps` as for `is_short`.
+    They follow from nodes u and weights of both integrals over u, (w, node).
     """
-    nothing = NOTHING if order >= FINE else ROUGH
-    powers_of = _powers(contexts, u, weights, nothing)
-    by_series = powers_of.count > 0
-    series = [_series(contexts, which, powers_of) for which in _alike(contexts.w, by_series)]
-    tried = _alike(contexts.w, is_short(contexts, jumps) & ~by_series)
-    sums = (_harmonics(contexts, which, u, weights, order) for which in tried)
-    return [*series, *(short for short in sums if short is not None)]
+    single, double, count = _powers(contexts, u, weights, NOTHING if order >= FINE else ROUGH)
+    shorts = list[Short]()
+    for which in _alike(contexts.w, count > 0):
+        similar, terms = _similar(contexts, which), int(np.max(count[which]))
+        _, _, w, edges, _ = similar
+        lambdas = mean_weights(contexts.d, 2 * float(np.min(w)) * math.cos(edges[-1] / 2))
+        shorts.append(Series(*similar, single[which, :terms], double[which, :terms], lambdas))
+    for which in _alike(contexts.w, tried & (count == 0)):
+        if (harmonics := _harmonics(contexts, which, u, weights, order)) is not None:
+            shorts.append(harmonics)
+    return shorts
 
 
 def _alike(w: Floats, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
     """The indices of the chosen w, in groups that share nodes."""
     remaining = np.flatnonzero(chosen)
     while remaining.size:
-        near = w[remaining] <= ALIKE * np.min(w[remaining])
+        near = w[remaining] <= 1.4 * np.min(w[remaining])
         yield remaining[near]
         remaining = remaining[~near]
 
 
-@dataclass(frozen=True)
-class Powers:
-    """The integrals of powers of lambda of a `Series`, and the number of terms that it needs at every w.
-
-    The number is 0 where it would be large.
-    """
-
-    single: Floats
-    double: Floats
-    count: NDArray[np.intp]
-
-
-def _powers(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], nothing: float) -> Powers:
-    """The integrals at every w.
+def _powers(
+    contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], nothing: float
+) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """The integrals of powers of lambda of a `Series`, and the number of terms that it needs at every w, or 0.
 
     A series stops before the first term whose share is below `nothing`: what is left out of e^{-lambda (g + g')} is at
     most the next term, which is largest next to gamma = 0, where it is 2^m times the mean of g^{m+2}.
     """
     w, d = contexts.w, contexts.d
-    many = (contexts.high <= SERIES_TAIL) & (w >= 1) & (w <= SERIES_LARGEST) & (d <= SMALL)
+    many = (contexts.high <= SERIES_TAIL) & (w >= 1) & (w <= 1e12) & (d <= SMALL)
     (single, double), count = np.zeros((2, w.size, MOST_POWERS)), np.zeros(w.size, dtype=np.intp)
     if many.any():
         growth = np.exp(u[many])
@@ -414,45 +367,32 @@ def _powers(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], nothi
         enough = np.all(shares <= nothing * shares[..., :1], axis=0)
         count[many] = np.where(enough.any(axis=1), np.argmax(enough, axis=1), 0)
         single[:, 0] += contexts.n * np.exp(contexts.low)  # below the first node
-    return Powers(single, double, count)
+    return single, double, count
 
 
-def _series(contexts: Contexts, which: NDArray[np.intp], integrals: Powers) -> Series:
-    """The series at similar w."""
-    d, w, count = contexts.d, contexts.w[which], int(np.max(integrals.count[which]))
-    edges, panels = _panels(contexts, which)
-    weights = MeanWeight(d, 2 * float(np.min(w)) * math.cos(edges[-1] / 2))
-    return Series(d, which, w, edges, panels, integrals.single[which, :count], integrals.double[which, :count], weights)
-
-
-def _panels(contexts: Contexts, which: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Edges of panels of the angle between two tokens, and of a token from the query, for similar w.
-
-    Those of a token have length WIDE up to the range of u.
-    """
+def _similar(contexts: Contexts, which: NDArray[np.intp]) -> tuple[int, NDArray[np.intp], Floats, Floats, Floats]:
+    """The fields of a `Short` at similar w; panels of a token have length WIDE up to the range of u."""
     d, w, high = contexts.d, contexts.w[which], np.maximum(contexts.high[which], 0)
     reach = zip(w.tolist(), contexts.high[which].tolist(), strict=True)
     near, most = np.array([deficits(d, *row)[1] for row in reach]) / w, float(np.max(w))
     bend, end = (most * float(np.max(share)) for share in (np.minimum((high + WIDE) / w, near), near))
-    wide = min(WIDE, width_of(d, most), end / FEWEST)
+    wide = min(WIDE, width_of(d, most), end / 4)
     ends = np.linspace(0, bend, math.ceil(bend / wide) + 1)
     ends = np.append(ends, np.linspace(bend, end, math.ceil((end - bend) / (2 * wide)) + 1)[1:])
-    return edges_of(d, most, float(np.max(high)), end), angle_at(ends, most)
+    return d, which, w, edges_of(d, most, float(np.max(high)), end), angle_at(ends, most)
 
 
 def _harmonics(
     contexts: Contexts, which: NDArray[np.intp], u: Floats, weights: tuple[Floats, Floats], order: int
 ) -> Harmonics | None:
     """The sums at similar w; tokens of every w and u share nodes."""
-    d, w = contexts.d, contexts.w[which]
-    edges, panels = _panels(contexts, which)
-    x, gauss = plain_rule(max(order, FINE) + MORE)
-    theta = (panels[:-1, None] + np.diff(panels)[:, None] * x).ravel()
-    density = (np.diff(panels)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
+    similar = d, _, w, _, panels = _similar(contexts, which)
+    theta, weight = (part.ravel() for part in on_panels(panels, plain_rule(max(order, FINE) + MORE)))
+    density = weight * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
     spend(w.size * u.shape[1] * theta.size * 2, PAIR, "the angle between two tokens")
     matrix, functions = separated(u[which])
     rows = functions(w[:, None] * versine(theta)) * density
-    polynomials, (alone, double) = gegenbauer(d, versine(theta)), (weight[which] for weight in weights)
+    polynomials, (alone, double) = gegenbauer(d, versine(theta)), (part[which] for part in weights)
     nothing, blocks, count = NOTHING if order >= FINE else ROUGH, [], 0
     while count < LONGEST:
         block = np.stack(list(islice(polynomials, HARMONICS)))
@@ -466,18 +406,8 @@ def _harmonics(
             start = contexts.n * np.exp(contexts.low[which])
             weight = np.einsum("wu,wur->wr", alone, matrix)
             slack = ROUNDING * np.sqrt(sums * sizes)
-            return Harmonics(d, which, w, edges, panels, coefficients, slack, functions, weight, start)
+            return Harmonics(*similar, coefficients, slack, functions, weight, start)
     return None
-
-
-def _edges(d: int, scale: float, far: float) -> Floats:
-    """Edges of panels of gamma up to `far`; p is singular near +-i `scale`."""
-    first = INNER * far * LEAST ** (1 / (d - 1))
-    edges = [first if first > scale else 0.0]
-    while edges[-1] < far:
-        near = min(DOUBLED, CROWDED / math.sqrt(d)) * math.hypot(scale, edges[-1])
-        edges.append(min(edges[-1] + min(near, far / PARTS), far))
-    return np.array(edges)
 
 
 @dataclass(frozen=True)
@@ -509,7 +439,8 @@ class Between:
         top = panels[-1]
         half = gamma[:, None] / 2
         lever, span = np.maximum(w * np.sin(half), TINY), np.maximum(w * np.cos(half), TINY)
-        turned = np.arcsin(np.minimum(np.array(BENDS) / lever, 1.0))
+        # cosh z changes from a parabola to an exponential, which then rises over nine digits
+        turned = np.arcsin(np.minimum(np.array([1.5, 4.0, 9.0, DROP]) / lever, 1.0))
         nearest = 2 * np.arcsin(np.sqrt(np.clip((panels - w * versine(half)) / (2 * span), 0, 0.5)))
         end = np.maximum(
             np.arcsin(np.minimum((DROP + math.log(2)) / lever, 1.0)),
@@ -519,7 +450,8 @@ class Between:
         usual = np.clip(w * versine(half), self.others.mode, top)
         growth = self.others.log_q(panels[:1]) - self.others.log_q(usual)
         end = np.minimum(end, np.arcsin(np.minimum((DROP + math.log(2) + np.maximum(growth, 0) / 2) / lever, 1.0)))
-        end = np.minimum(end, half + angle_at(min(top + BEYOND, 2 * w), w))
+        # where the nearer token's deficit is a unit beyond the range of Q's argument
+        end = np.minimum(end, half + angle_at(min(top + 1, 2 * w), w))
         edges = [0 * half, turned, nearest, end]
         if d > LARGE:
             edges.append(np.broadcast_to(np.array(CONCENTRATION) / math.sqrt(d), (gamma.size, len(CONCENTRATION))))
@@ -558,7 +490,7 @@ class Between:
                 2 * np.arctan2(*(np.sqrt(np.maximum(part, 0)) for part in (bounds - start, last - bounds)))
                 for bounds in ends
             ]
-            pairs = np.flatnonzero(phi[1] - phi[0] > SLIVER)
+            pairs = np.flatnonzero(phi[1] - phi[0] > 1e-15)
             width = (phi[1] - phi[0])[pairs]
             tangent = np.tan((phi[0][pairs, None] + width[:, None] * x) / 2)
             part = 1 / (1 + tangent * tangent)

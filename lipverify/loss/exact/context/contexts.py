@@ -7,7 +7,7 @@ given the query, so with u = log(lambda) and phi(u) = 1 - E psi_0(u - S_1),
     E sum_{i != j} a_i a_j h_ij = n (n-1) int <h>(u)            phi(u)^{n-2} du,
 
 where <h>(u) is the mean of psi_1(u - S_i) psi_1(u - S_j) h_ij over two independent tokens. n is only an exponent:
-n = 1e30 costs as much as n = 100. Derivation: docs/method.md.
+n = 1e30 costs as much as n = 100 (docs/method.md).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +24,12 @@ from scipy.special import betainc, betaincinv, gammaln, ive
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.context.tokens import LOG_DROP
-from lipverify.loss.exact.quadrature import Grading, smooth_rule
+from lipverify.loss.exact.quadrature import Grading, on_panels, smooth_rule
 
 PANEL = 2.0
 """Panel width of the rule over u, in the graded coordinate."""
 FEWEST_PANELS = 6
 """Least number of panels of the rule over u."""
-ALIKE = 0.4
-"""Ranges whose lengths differ by less than this share use the number of panels of the longest."""
-
 ORDERS = (22, 28, 40, 56, 80)
 """Orders of the rules, tried in turn; no two rules share a node."""
 ROUNDING = 64 * EPS
@@ -42,13 +40,8 @@ DENSITY_ROUNDING = 9 * EPS
 product and a sum each (3/2 eps, twice); the square of the latter, a sum, a quotient and two products (5/2 eps); and the
 tangent of the turn (1/2 eps). The weight of every token contains its power d - 2. An error that all weights share
 changes the averages of psi_1 and psi_2 and the deficit of phi alike, and enters the loss at most once."""
-MOST_ROUNDING = 1e-3
-"""Problems with a larger relative rounding error are refused: the value would be nearly useless and slow to compute."""
-REACHED = 0.93
-"""A lower bound on 1 - psi_0(1)."""
-FEW, STEPS, BISECTIONS = 12.0, np.linspace(-3.0, 2.0, 11), 6
-"""Up to FEW, the end of a range is refined by bisection, with psi_0 bounded by STEPS."""
-
+STEPS = np.linspace(-3.0, 2.0, 11)
+"""The steps of a function that bounds psi_0."""
 
 Factors = Callable[[float, Floats], tuple[Floats, Floats]]
 """A function from n and log phi(u) to the factors of the averages over one token and over two."""
@@ -64,20 +57,24 @@ def log_power(log_base: Floats, exponent: float) -> Floats:
     return exponent * log_base if exponent else np.zeros_like(log_base)
 
 
+class Context(NamedTuple):
+    """A context of n tokens at one w, with the relevant range of u."""
+
+    d: int
+    n: float
+    w: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Contexts:
-    """Contexts of n tokens at several w, with the relevant range of u for each.
-
-    Attributes
-    ----------
-    low, high
-        Ends of the ranges; less than a few times e^-`LOG_DROP` of the integrals lies outside. Shape (w,).
-    """
+    """Contexts of n tokens at several w, with the relevant range of u for each."""
 
     d: int
     n: float
     w: Floats
-    low: Floats
+    low: Floats  # less than a few times e^-LOG_DROP of the integrals lies outside
     high: Floats
 
     @classmethod
@@ -88,42 +85,34 @@ class Contexts:
 
     def nodes(self, order: int) -> tuple[Floats, Floats]:
         """Nodes and weights for the integrals over u: shape (w, node)."""
-        grading = Grading(self.d, self.w)
-        width = grading.v(self.high) - grading.v(self.low)
-        panels = max(FEWEST_PANELS, int(np.ceil(np.max(width) / PANEL)))
-        breaks = self._between(np.linspace(0, 1, panels + 1))
-        x, gauss = smooth_rule(order)
-        width = np.diff(breaks, axis=1)[..., None]
-        shape = (self.w.size, -1)
-        return (breaks[:, :-1, None] + width * x).reshape(shape), (width * gauss).reshape(shape)
+        grading = Grading(self.d, self.w[:, None])
+        low, high = grading.v(self.low[:, None]), grading.v(self.high[:, None])
+        panels = max(FEWEST_PANELS, int(np.ceil(np.max(high - low) / PANEL)))
+        breaks = grading.u(low + (high - low) * np.linspace(0, 1, panels + 1))
+        u, weight = on_panels(breaks, smooth_rule(order))
+        return u.reshape(self.w.size, -1), weight.reshape(self.w.size, -1)
 
     def alike(self) -> Iterator[slice]:
-        """Slices of w that share one rule: their ranges in the graded coordinate have about the same length."""
+        """Slices of w that share one rule: their ranges in the graded coordinate have lengths within 40 %."""
         grading = Grading(self.d, self.w)
         width = np.maximum(grading.v(self.high) - grading.v(self.low), FEWEST_PANELS * PANEL)
         start = 0
         for i in range(1, self.w.size + 1):
-            if i == self.w.size or np.ptp(width[start : i + 1]) > ALIKE * np.min(width[start : i + 1]):
+            if i == self.w.size or np.ptp(width[start : i + 1]) > 0.4 * np.min(width[start : i + 1]):
                 yield slice(start, i)
                 start = i
 
     def __getitem__(self, which: slice | NDArray[np.bool_]) -> Contexts:
         return Contexts(self.d, self.n, self.w[which], self.low[which], self.high[which])
 
-    def row(self, i: int) -> tuple[int, float, float, float, float]:
-        """(d, n, w, low, high) at the i-th w."""
-        return self.d, self.n, float(self.w[i]), float(self.low[i]), float(self.high[i])
-
-    def _between(self, share: Floats) -> Floats:
-        """Points that divide [low, high] evenly in the graded coordinate: shape (w, share)."""
-        grading = Grading(self.d, self.w[:, None])
-        low, high = grading.v(self.low[:, None]), grading.v(self.high[:, None])
-        return grading.u(low + (high - low) * share)
+    def row(self, i: int) -> Context:
+        """The context at the i-th w."""
+        return Context(self.d, self.n, float(self.w[i]), float(self.low[i]), float(self.high[i]))
 
 
 @lru_cache(maxsize=256)
 def _ranges(d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
-    """The ranges in closed form, the same for all laws and noise levels; an estimate of cost asks for them before.
+    """The ranges in closed form, cached for all laws and noise levels.
 
     With g = e^{-S}, N exceeds `least_noise` and 1/n. The part of N to the left of u is at most n e^{2u} E g^2 / 2,
     with a factor P(S < u) where that is already small. To the right everything falls like phi^{n-2}, where 1 - phi
@@ -140,13 +129,13 @@ def _ranges(d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
     # the ends beyond which a token's deficit lies with probability e^-LOG_DROP / n^2
     end = 2 * w * betaincinv(half_m, half_m, np.exp(-LOG_DROP - 2 * np.log(n)) / 3)
     low = np.where(end >= d - 1, np.maximum(low, end), low)
-    share = fallen / REACHED
+    share = fallen / 0.93
     high = 1 + 2 * w * betaincinv(half_m, half_m, share) if share < 1 else 2 * w + np.log(LOG_DROP / n) + 1
     with np.errstate(over="ignore", divide="ignore"):
         twice = 2 * fallen * np.exp(-least)
         many = np.log(twice / (1 + np.sqrt(np.maximum(1 - twice, 0))))
     high = np.minimum(np.minimum(high, 2 * w - end + 5), np.where(twice < 1, many, np.inf))
-    some = (high > 0) & (high < FEW)
+    some = (high > 0) & (high < 12)
     high[some] = _nearer(d, fallen, w[some], high[some])
     low.setflags(write=False)
     high.setflags(write=False)
@@ -154,12 +143,9 @@ def _ranges(d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
 
 
 def _nearer(d: int, least: float, w: Floats, high: Floats) -> Floats:
-    """A u below `high`, if there is one, with 1 - phi >= `least`, from a lower bound by a step function of psi_0.
-
-    P(S < u) is an incomplete beta function of u / 2w.
-    """
+    """A u below `high`, if there is one, with 1 - phi >= `least`, from a lower bound by a step function of psi_0."""
     below, steps = np.zeros_like(high), np.diff(-np.expm1(-np.exp(STEPS)), prepend=0.0)
-    for _ in range(BISECTIONS):
+    for _ in range(6):
         middle = (below + high) / 2
         share = np.clip((middle[:, None] - STEPS) / (2 * w[:, None]), 0, 1)
         reached = betainc((d - 1) / 2, (d - 1) / 2, share) @ steps >= least
@@ -188,16 +174,10 @@ def _log_mean(d: int, w: Floats) -> tuple[Floats, Floats]:
 
 
 def rounding_of(contexts: Contexts) -> Floats:
-    """Relative rounding error from sums, the power d - 2 of the density, and u itself.
-
-    Raises
-    ------
-    OutOfReach
-        If windows hold so few tokens that it would be large.
-    """
+    """Relative rounding error from sums, the power d - 2 of the density, and u itself; it refuses a large one."""
     reach = np.maximum(np.abs(contexts.low), np.abs(contexts.high))
     rounding = ROUNDING + DENSITY_ROUNDING * (contexts.d - 2) + EPS * reach
-    if np.any(rounding > MOST_ROUNDING):
+    if np.any(rounding > 1e-3):
         w = float(contexts.w[np.argmax(rounding)])
         raise OutOfReach(
             f"w = {w:g}, n = {contexts.n:g}: windows hold few tokens, and the rounding of log(lambda) near {w:.0e} "

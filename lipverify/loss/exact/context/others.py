@@ -24,80 +24,53 @@ from scipy.special import betainc
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import Averages, Points
-from lipverify.loss.exact.context.contexts import Contexts, Factors, log_power, powers
+from lipverify.loss.exact.context.contexts import Context, Factors, log_power, powers
 from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, kernel, token_breaks
 from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, Graded, Grading, LogGrading, integer_power, split_rule
 from lipverify.loss.work import spend
 
-PHI_ORDER = 28
-"""Order of the rules behind the table of phi, which is made once for a w and serves losses of every order."""
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Step and ends of the trapezoidal rule for Q: psi_2 is analytic for |Im| < pi/2 and negligible beyond the ends."""
-SPAN, TOGETHER = 12.0, 36
-"""Values of Q within SPAN share one rule; TOGETHER values at a time fit in a processor's cache."""
-FLAT, FLATTER, FLAT_ORDER = 10.0, 30.0, 16
-"""Where phi, or phi^n, varies on a larger scale than these, a Gauss rule of order FLAT_ORDER is used."""
-SLOPE = 0.4
-"""phi^n varies on a scale above `FLAT` if n |log phi| is below this share of the scale."""
-CROWDED = 1.0
-"""Below this multiple of sqrt(d), w is so small that tokens at all angles count, most of them near the equator."""
+TOGETHER = 36
+"""Values of Q at a time, which fit in a processor's cache."""
+FLAT = 10.0
+"""Where phi, or phi^n, varies on a larger scale, a Gauss rule is used."""
 RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
 """Shares of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
-PANEL, FEWEST_PANELS = 1.5, 3
-"""Panel width and smallest number of panels of rules over one token, in the graded coordinate."""
-SAFETY, TINY = 4.0, 1e-300
-"""Factor from last coefficients to the error of a table, and the least value of what divides."""
-FALLEN, SAMPLES = 46.0, 256
-"""The range of x ends where the log of the integrand has fallen by FALLEN; SAMPLES points are searched for that."""
-WIDEST, NARROWER = 2.0, 1.5
-"""Largest panel of a deficit in the graded coordinate; for large d at most NARROWER times w / sqrt(d)."""
+PANEL = 1.5
+"""Panel width of rules over one token in the graded coordinate."""
 OTHER = 100.0
 """Nanoseconds per node behind a table."""
 
 
 @dataclass(frozen=True)
 class Others:
-    """The tables for one w, on deficits from -log 2 to `high`; no deficit is below `low`.
-
-    Attributes
-    ----------
-    log_q
-        log Q_{1,2} and log Q_{2,2}.
-    ratios
-        The factors on Q_{1,2} and Q_{2,2} for factors other than `powers`.
-    gap
-        A bound on their relative error from the truncation error of the table of phi.
-    """
+    """The tables for one w, on deficits from -log 2 to `high`; no deficit is below `low`."""
 
     d: int
     w: float
     low: float
     high: float
-    log_q: tuple[Graded, ...]
-    ratios: tuple[Graded, ...] | None
-    gap: float
-
-    @classmethod
-    def at(cls, contexts: Contexts, i: int, factors: Factors) -> Others:
-        """The tables for the i-th w of the contexts; cached, because rules of every order use them."""
-        return others_of(*contexts.row(i), factors)
+    log_q: tuple[Graded, ...]  # log Q_{1,2} and log Q_{2,2}
+    ratios: tuple[Graded, ...] | None  # factors on both, for factors other than `powers`
+    gap: float  # a bound on their relative error from the truncation error of the table of phi
 
     def edges(self, panel: float, share: float = 0.5) -> Floats:
         """Split points of a rule over one token's deficit, about `panel` from each other in a graded coordinate."""
-        grading = LogGrading(self.d, np.array(self.w), share)
-        edges = grading.panels(self.low, self.high, panel, FEWEST_PANELS)
+        edges = LogGrading(self.d, self.w, share).panels(self.low, self.high, panel, fewest=3)
         return np.concatenate([edges, self.crowd.clip(self.low, self.high)])
 
     @property
     def crowd(self) -> Floats:
-        """Split points around the equator, where tokens concentrate for large d."""
-        if self.w >= CROWDED * math.sqrt(self.d) or self.d <= LARGE:
+        """Split points around the equator, where tokens concentrate for large d, if w is so small that they count."""
+        if self.w >= math.sqrt(self.d) or self.d <= LARGE:
             return np.empty(0)
         return np.asarray(self.w * (1 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(self.d)))
 
     def lone(self, order: int) -> TokenNodes:
-        """Nodes for E_s Q_{1,2}(s) h; next to the query h may behave like a root."""
+        """Nodes for E_s Q_{1,2}(s) h."""
         edges = angle_at(self.edges(PANEL), self.w)
+        # next to the query h may behave like a root
         _, theta, weight = split_rule(edges[None], (np.arange(edges.size) == 0)[None], order)
         near, far = versine(theta), 2 * np.cos(theta / 2) ** 2
         s = self.w * near
@@ -113,17 +86,12 @@ class Others:
 
 @cache
 def gumbel_rule(k: Literal[1, 2]) -> tuple[Floats, Floats]:
-    """The Gauss rule for int psi_k(y) h(y) dy, from the trapezoidal rule by the recurrence of orthogonal polynomials.
-
-    >>> y, weight = gumbel_rule(2)
-    >>> abs(weight @ np.exp(0.5 * y) - math.gamma(2.5)) < 1e-14
-    np.True_
-    """
+    """The Gauss rule of 16 nodes for int psi_k(y) h(y) dy, by the recurrence of orthogonal polynomials."""
     y = np.linspace(-BELOW / k, ABOVE, 600)
     weight = kernel(k, y)
     before, now, root = np.zeros_like(y), np.sqrt(weight / np.sum(weight)), 0.0
     diagonal, roots = [], []
-    for _ in range(FLAT_ORDER):
+    for _ in range(16):
         diagonal.append(np.sum(y * now**2))
         following = (y - diagonal[-1]) * now - root * before
         root = float(np.sqrt(np.sum(following**2)))
@@ -143,18 +111,16 @@ def _log_phi_where_flat(d: int, w: float, u: Floats) -> Floats:
     return np.where(near, np.log1p(-share), np.log(share))
 
 
-@lru_cache(maxsize=64)
 def log_rate(d: int, w: float, low: float, top: float) -> Graded:
     """The table of log(-log phi(u)) between `low` and `top`; it does not depend on n."""
-    grading = LogGrading(d, np.array(w), RATE_SHARE)
+    grading = LogGrading(d, w, RATE_SHARE)
 
     def at(u: Floats) -> Floats:
         flat = (grading.scale(u) > FLAT) & (2 * w - u > BELOW)
         result = np.empty_like(u)
         result[flat] = _log_phi_where_flat(d, w, u[flat])
         if not flat.all():
-            points = Points(d, np.array([w]), np.zeros(np.count_nonzero(~flat), dtype=np.intp), u[~flat])
-            result[~flat] = Averages(points, PHI_ORDER, smooth=True).log_phi()
+            result[~flat] = Averages(Points.grid(d, np.array([w]), u[None, ~flat]), 28, smooth=True).log_phi()
         return np.asarray(np.log(-result))
 
     [rate] = Graded.of(at, grading, low, top)
@@ -163,23 +129,13 @@ def log_rate(d: int, w: float, low: float, top: float) -> Graded:
 
 @dataclass(frozen=True)
 class Integrals:
-    """log Q_{m,k} for m = 1, .., k as functions of x, and their ratios for other factors: sums over nodes u.
-
-    Attributes
-    ----------
-    rate
-        The table of log(-log phi).
-    top
-        The end of that table.
-    grading
-        A coordinate in which Q is tabulated.
-    """
+    """log Q_{m,k} for m = 1, .., k as functions of x, and their ratios for other factors: sums over nodes u."""
 
     k: Literal[1, 2]
     n: float
-    rate: Graded
-    top: float
-    grading: LogGrading
+    rate: Graded  # log(-log phi)
+    top: float  # the end of that table
+    grading: LogGrading  # a coordinate in which Q is tabulated
     factors: Factors
 
     @property
@@ -200,14 +156,14 @@ class Integrals:
     def flat(self, x: Floats) -> NDArray[np.bool_]:
         """Where phi^n varies slowly on the scale of psi_2; psi_1 is too wide for that."""
         scale = self.grading.scale(x)
-        slow = self.n * np.exp(self.rate(x)) < np.where(scale > FLATTER, np.inf, SLOPE * scale)
+        slow = self.n * np.exp(self.rate(x)) < np.where(scale > 30, np.inf, 0.4 * scale)
         return (self.k == 2) & (x <= self.inner) & (scale > FLAT) & slow
 
     def trapezoidal(self, x: Floats) -> tuple[Floats, Floats]:
         """Nodes and logarithms of weights for every x, (x, node); nearby x share their nodes."""
         ends = np.minimum(x + ABOVE, self.top)
         spread = float(np.ptp(ends))
-        ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
+        ends, spread = (np.max(ends, keepdims=True), spread) if spread <= 12 else (ends, 0.0)
         u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
         y = u - x[:, None]
         return u, self.k * y - np.exp(y) + math.log(STEP)
@@ -235,26 +191,27 @@ class Integrals:
         with np.errstate(under="ignore"):
             pairs = zip(powers(self.n, log_phi), self.factors(self.n, log_phi), weights, totals, strict=False)
             for standard, variant, weight, total in pairs:
-                share = np.where(standard > 0, variant / np.maximum(standard, TINY), 0.0)
+                share = np.where(standard > 0, variant / np.maximum(standard, 1e-300), 0.0)
                 ratios.append(np.sum(weight * share, axis=1) / total)
         return np.stack([*log_q, *ratios])
 
 
 def tables(
-    k: Literal[1, 2], d: int, n: float, w: float, low: float, reach: float, farthest: float, factors: Factors
+    k: Literal[1, 2], context: Context, reach: float, farthest: float, factors: Factors
 ) -> tuple[tuple[Graded, ...], tuple[Graded, ...] | None, float]:
     """Tables of log Q_{m,k} for m = 1, .., k, their ratios for other factors, and a bound on their relative error.
 
-    They extend from -log k to `farthest`; phi is tabulated from `low` and needed up to `reach`.
+    They extend from -log k to `farthest`, and need phi up to `reach`.
     """
+    d, n, w, low, _ = context
     # beyond 2 w + 5 even the farthest token has lambda g > 148, and phi is negligible
     top = min(reach + ABOVE, 2 * w + 5)
     rate = log_rate(d, w, low, top)
-    integrals = Integrals(k, n, rate, top, LogGrading(d, np.array(w), Q_SHARE), factors)
+    integrals = Integrals(k, n, rate, top, LogGrading(d, w, Q_SHARE), factors)
     first, inner = -math.log(k) - 1e-9, integrals.inner
     graded = Graded.of(integrals, integrals.grading, first, *([inner] if first < inner < farthest else []), farthest)
     # the power multiplies the error of log(-log phi) by -n log phi, which is one or two under the integral
-    gap = SAFETY * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
+    gap = 4 * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
     return tuple(graded[:k]), tuple(graded[k:]) or None, gap
 
 
@@ -266,36 +223,24 @@ def deficits(d: int, w: float, high: float) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=32)
-def others_of(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
-    """The tables for contexts with this range of u; called by `Others.at`."""
-    nearest, farthest = deficits(d, w, high)
-    log_q, ratios, gap = tables(2, d, n, w, low, high, farthest, factors)
-    return Others(d, w, nearest, farthest, log_q, ratios, gap)
+def others_of(context: Context, factors: Factors) -> Others:
+    """The tables for one w; cached, because rules of every order use them."""
+    nearest, farthest = deficits(context.d, context.w, context.high)
+    log_q, ratios, gap = tables(2, context, context.high, farthest, factors)
+    return Others(context.d, context.w, nearest, farthest, log_q, ratios, gap)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Q_{k,k} of contexts of n tokens at one w, and its variant with other factors.
-
-    Attributes
-    ----------
-    log_q, ratio
-        Tables of log Q_{k,k}, and of the ratio for factors other than `powers`.
-    panels
-        Edges of panels on the relevant range of x.
-    mode
-        The approximate x of largest weight.
-    farthest
-        The largest deficit of one token.
-    """
+    """Q_{k,k} of contexts of n tokens at one w, and its variant with other factors."""
 
     d: int
     w: float
     log_q: Graded
-    ratio: Graded | None
-    panels: Floats
-    mode: float
-    farthest: float
+    ratio: Graded | None  # for factors other than `powers`
+    panels: Floats  # edges of panels on the relevant range of x
+    mode: float  # the approximate x of largest weight
+    farthest: float  # the largest deficit of one token
 
     def __call__(self, x: Floats) -> Floats:
         """Q_{k,k}, and its variant if there are other factors, along a new first axis; zero beyond the range."""
@@ -304,38 +249,30 @@ class Counted:
 
 
 @lru_cache(maxsize=64)
-def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Counted:
-    """The tables for k = 1 or 2 weights; [`low`, `high`] is the relevant range of u.
-
-    Cached, because rules of every order and all laws use them.
-    """
-    effect, grading = others_of(d, n, w, low, high, factors), Grading(d, np.array(w))
+def counted(k: Literal[1, 2], context: Context, factors: Factors) -> Counted:
+    """The tables for k = 1 or 2 weights; cached, because rules of every order and all laws use them."""
+    d, _, w, _, high = context
+    effect, grading = others_of(context, factors), Grading(d, w)
     nearest, farthest = effect.low, effect.high
-    ratio: Graded | None
-    if k == 2:
-        log_q, ratio = effect.log_q[1], None if effect.ratios is None else effect.ratios[1]
-    else:
+    log_q, ratios = effect.log_q, effect.ratios
+    if k == 1:
         # extend by a unit of the graded coordinate, because Q is cut off at the end and not smooth there
         past = float(grading.u(grading.v(np.array(min(high, 2 * w))) + 1))
-        [log_q], ratios, _ = tables(1, d, n, w, low, max(past, high), farthest, factors)
-        ratio = None if ratios is None else ratios[0]
+        log_q, ratios, _ = tables(1, context, max(past, high), farthest, factors)
     v = grading.v(np.array([nearest, farthest]))
-    x = grading.u(v[0] + (v[1] - v[0]) * np.linspace(0, 1, SAMPLES))
+    x = grading.u(v[0] + (v[1] - v[0]) * np.linspace(0, 1, 256))
     x[0], x[-1] = nearest, farthest
     # Q times the density of a token in log s, or of two equally near tokens
     tokens = np.arange(1, k + 1)[:, None]
-    logs = log_q(x) + tokens * (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), TINY))
-    relevant = np.flatnonzero((logs >= np.max(logs, axis=1, keepdims=True) - FALLEN).any(axis=0))
+    logs = log_q[-1](x) + tokens * (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), 1e-300))
+    relevant = np.flatnonzero((logs >= np.max(logs, axis=1, keepdims=True) - 46).any(axis=0))
     # two equally near tokens weigh as much as one whose deficit is smaller by log 2
-    first, last = float(x[max(relevant[0] - 1, 0)]) - math.log(k), float(x[min(relevant[-1] + 1, SAMPLES - 1)])
-    return Counted(d, w, log_q, ratio, panels_of(d, w, first, last), float(x[np.argmax(logs[-1])]), farthest)
-
-
-def panels_of(d: int, w: float, low: float, high: float) -> Floats:
-    """Edges of panels of a deficit on which a rule attains its order."""
-    return Grading(d, np.array(w)).panels(low, high, width_of(d, w))
+    first, last = float(x[max(relevant[0] - 1, 0)]) - math.log(k), float(x[min(relevant[-1] + 1, x.size - 1)])
+    panels = grading.panels(first, last, width_of(d, w))
+    mode = float(x[np.argmax(logs[-1])])
+    return Counted(d, w, log_q[-1], ratios[-1] if ratios else None, panels, mode, farthest)
 
 
 def width_of(d: int, w: float) -> float:
-    """The width of a panel of a deficit, in the graded coordinate."""
-    return min(PANEL, NARROWER * w / math.sqrt(d)) if d > LARGE else WIDEST
+    """The width in the graded coordinate of a panel of a deficit on which a rule attains its order."""
+    return min(PANEL, 1.5 * w / math.sqrt(d)) if d > LARGE else 2.0

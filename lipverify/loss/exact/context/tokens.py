@@ -1,17 +1,14 @@
 r"""One token: averages of Gumbel kernels over its deficit S = w (1 - <x_i, x>).
 
-Conditional on the query, a token enters the softmax through its deficit S in [0, 2w], whose density
-is zonal,
+Conditional on the query, a token enters the softmax through its deficit S in [0, 2w], with the density
 
     p(s) = (s (2w - s) / w^2)^{(d-3)/2} / (w B(1/2, (d-1)/2)).
 
-With u = log(lambda) the Laplace representation (see `context`) asks only for averages
-E[psi_k(u - S) h(S)] of
+With u = log(lambda) the Laplace representation (see `contexts`) asks only for averages E[psi_k(u - S) h(S)] of
 
     psi_k(y) = exp(k y - e^y),  k = 0, 1, 2,
 
-which are bounded for all w, so nothing here can overflow. (If 1 - E psi_0 is the small number, the complement 1 - psi_0
-is averaged instead.)
+which are bounded for all w; where 1 - E psi_0 is the small number, its complement is averaged instead.
 """
 
 from __future__ import annotations
@@ -50,28 +47,20 @@ class Places:
     def __len__(self) -> int:
         return len(self.u)
 
-    def join(self, other: Places) -> Places:
-        """These places followed by the `other` ones."""
-        return Places(self.d, np.concatenate([self.w, other.w]), np.concatenate([self.u, other.u]))
-
 
 @dataclass(frozen=True)
 class TokenNodes:
-    """Quadrature nodes for the average over one token, arrays of shape (place, ..., node).
+    """Quadrature nodes for the average over one token, arrays of shape (place, ..., node), without cancellation."""
 
-    `y` is u - s, `near` is 1 - t = s/w and `far` is 1 + t = 2 - s/w, each without cancellation; `weight`
-    includes the density.
-    """
-
-    near: Floats
-    far: Floats
-    y: Floats
-    weight: Floats
+    near: Floats  # 1 - t = s/w
+    far: Floats  # 1 + t = 2 - s/w
+    y: Floats  # u - s
+    weight: Floats  # with the density
 
     @property
     def angle(self) -> Floats:
         """theta from the query."""
-        return np.asarray(2 * np.arctan2(np.sqrt(self.near), np.sqrt(self.far)))
+        return angle_of(self.near, self.far)
 
 
 def kernel(k: Kernel, y: Floats) -> Floats:
@@ -83,20 +72,25 @@ def kernel(k: Kernel, y: Floats) -> Floats:
     return decay if k == 0 else np.exp(np.clip(k * y, -LARGEST_EXPONENT, LARGEST_EXPONENT)) * decay
 
 
+def angle_of(near: Floats | float, far: Floats | float) -> Floats:
+    """theta from 1 - cos theta and 1 + cos theta, or from a multiple of both."""
+    return np.asarray(2 * np.arctan2(np.sqrt(near), np.sqrt(far)))
+
+
 def angle_at(s: Floats | float, w: float) -> Floats:
     """The angle at a deficit s."""
-    return np.asarray(2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s)))
+    return angle_of(s, 2 * w - s)
 
 
 def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_rule) -> TokenNodes:
-    """A rule in theta of the given order between neighbouring `breaks` in s, shape (place, ..., break).
+    """A rule of the given order between neighbouring `breaks` in s, shape (place, ..., break), in theta.
 
-    In theta the density is sin^{d-2}(theta) / B(1/2, (d-1)/2), smooth at both ends in every dimension.
+    There the density is sin^{d-2}(theta) / B(1/2, (d-1)/2), smooth at both ends in every dimension.
     """
     x, gauss = rule(order)
     column = (slice(None), *[None] * (breaks.ndim - 1))
     w, y = places.w[column], places.u[column] - breaks
-    theta = 2 * np.arctan2(np.sqrt(breaks), np.sqrt(2 * w - breaks))
+    theta = angle_of(breaks, 2 * w - breaks)
     # A width is a difference of neighbours; it is taken in whichever of s and y is the smaller
     # number, because the other one, and theta, have lost the digits.
     small_s = breaks[..., 1:] <= np.abs(y[..., :-1])
@@ -125,18 +119,6 @@ KERNELS = np.array([[1.0], [2.0]])
 """The k whose supports are computed, as a column."""
 LOG_DROP = 42.0
 """Integrands are dropped below e^-42 = 6e-19 of their maximum."""
-BENDS = (3.6, 0.0)
-"""Values of y = u - s near which the kernels change from one exponential to another; above the first psi_0 is 0."""
-LEFT, RIGHT = (0.4,), (0.06, 0.2, 0.5)
-"""Splits between the mode and each end as shares of the distance; the exponential on the right needs more splits."""
-AROUND_THE_BEND = np.array([-2.0, -1.0, 0.0, 1.0, 2.5, 5.0, 10.0])
-"""Candidates for s - u at the mode if the kernel determines the mode."""
-NEAREST, FARTHEST = np.log(1e-16), np.log(250.0)
-"""Range of distances in x in which an end is searched by bisection of the logarithm."""
-SAME, CLOSE = 1e-13, 1e-2
-"""Share of a break, or of the range, below which two breaks are merged; the second is for breaks that may be moved."""
-BISECTIONS = 9
-"""Number of bisections: enough to find a distance to 10 %."""
 
 
 def token_breaks(places: Places) -> Floats:
@@ -146,13 +128,14 @@ def token_breaks(places: Places) -> Floats:
     """
     low, mode, high = _supports(places)
     low, first, last, high = low.min(axis=0), mode.min(axis=0), mode.max(axis=0), high.max(axis=0)
-    before = [first + share * (low - first) for share in LEFT]
-    right = [last + share * (high - last) for share in RIGHT]
-    inner = [first, *before, *right, *(np.minimum(np.maximum(places.u - bend, low), high) for bend in BENDS)]
-    return np.sort(np.stack([low, *inner, high], axis=-1), axis=-1)
+    # the exponential on the right needs more splits
+    right = [last + share * (high - last) for share in (0.06, 0.2, 0.5)]
+    # u - s at which the kernels change from one exponential to another; above the first, psi_0 is 0
+    bends = [np.minimum(np.maximum(places.u - bend, low), high) for bend in (3.6, 0.0)]
+    return np.sort(np.stack([low, first, first + 0.4 * (low - first), *right, *bends, high], axis=-1), axis=-1)
 
 
-def distinct(breaks: Floats, apart: float = SAME) -> Floats:
+def distinct(breaks: Floats, apart: float = 1e-13) -> Floats:
     """Breaks, shape (..., break), without those that nearly coincide with their left neighbours in every row."""
     # in high dimensions all breaks are close to s = w: there the share is one of their range
     wide = np.diff(breaks, axis=-1) > apart * np.minimum(breaks[..., 1:], breaks[..., -1:] - breaks[..., :1])
@@ -164,8 +147,8 @@ def _supports(places: Places) -> tuple[Floats, Floats, Floats]:
     x = _mode(places)
     floor = _log_integrand(places, x) - LOG_DROP
     sides = np.array([[[-1.0]], [[1.0]]])
-    inside, outside = np.full((2, 2, *x.shape), [[[[NEAREST]]], [[[FARTHEST]]]])
-    for _ in range(BISECTIONS):
+    inside, outside = np.full((2, 2, *x.shape), np.log([[[[1e-16]]], [[[250.0]]]]))
+    for _ in range(9):  # to 10 % of the distance
         middle = 0.5 * (inside + outside)
         above = _log_integrand(places, x + sides * np.exp(middle)) > floor
         inside, outside = np.where(above, middle, inside), np.where(above, outside, middle)
@@ -182,16 +165,14 @@ def _log_integrand(places: Places, x: Floats) -> Floats:
 
 
 def _mode(places: Places) -> Floats:
-    """A point x within about a unit of the maximum of log I_k: the best of a few candidates.
-
-    Far from the bend the mode is that of e^{-k s} (s (2w - s))^{(d-1)/2}, a root of a quadratic. If the bend determines
-    the mode, s is near u, or near 2w if u is larger.
-    """
+    """A point x within about a unit of the maximum of log I_k: the best of a few candidates."""
     w, u, half_m = places.w, places.u, (places.d - 1) / 2
+    # far from the bend the mode is that of e^{-k s} (s (2w - s))^{(d-1)/2}, a root of a quadratic
     exponential = 2 * w * half_m / (KERNELS * w + half_m + np.hypot(KERNELS * w, half_m))
     # near 2w, rest = 2w - s solves half_m / rest = e^{u - s}; it may be too small to compute as a difference
     rest = np.minimum(wrightomega(np.log(half_m) + 2 * w - u), w)
-    bend = np.minimum(np.maximum(u + AROUND_THE_BEND[:, None, None], exponential), 2 * w)
+    around = np.array([-2.0, -1.0, 0.0, 1.0, 2.5, 5.0, 10.0])[:, None, None]
+    bend = np.minimum(np.maximum(u + around, exponential), 2 * w)
     deficits = np.concatenate([exponential[None], np.broadcast_to(2 * w - rest, (1, *exponential.shape)), bend])
     x = np.log(deficits) - np.log(np.maximum(2 * w - deficits, 0.1 * rest))
     best = np.argmax(_log_integrand(places, x), axis=0)

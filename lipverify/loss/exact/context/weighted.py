@@ -14,18 +14,16 @@ from functools import cache, partial
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.context.averages import Averages, Points
+from lipverify.loss.exact.context.averages import Averages, Points, TokenFunction
 from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ORDERS, Contexts, powers, rounding_of
-from lipverify.loss.exact.context.tokens import Places, TokenNodes, token_nodes
+from lipverify.loss.exact.context.tokens import Places, token_nodes
 
-TWO = (28, 40)
-"""Orders of two rules that share no node; the finer gives the value, the difference its error."""
 ROUNDING = 2.0**-43
 """Rounding of a sum of a few hundred terms in units of the largest |h|, in addition to that of the density's power."""
 
 
 def weighted_mean(
-    d: int, n: float, w: Floats, h: Callable[[TokenNodes], Floats], meetings: tuple[float, ...] = (), size: float = 0.0
+    d: int, n: float, w: Floats, h: TokenFunction, meetings: tuple[float, ...] = (), size: float = 0.0
 ) -> tuple[Floats, Floats]:
     """The mean and a bound on its error at each w >= 0, n >= 2.
 
@@ -46,15 +44,12 @@ def weighted_mean(
     >>> round(mean.item(), 6)
     0.717049
     """
-    rough, mean = (_by_rule(d, n, w, h, meetings, order) for order in TWO)
+    rough, mean = (_by_rule(d, n, w, h, meetings, order) for order in (28, 40))
     rounding = ROUNDING + DENSITY_ROUNDING * (d - 2)
     return mean, np.abs(mean - rough) + rounding * np.maximum(size, np.abs(mean))
 
 
-def _by_rule(
-    d: int, n: float, w: Floats, h: Callable[[TokenNodes], Floats], meetings: tuple[float, ...], order: int
-) -> Floats:
-    """The mean by a rule of one order."""
+def _by_rule(d: int, n: float, w: Floats, h: TokenFunction, meetings: tuple[float, ...], order: int) -> Floats:
     result, narrowed = np.full_like(w, _over_the_sphere(d, h, meetings, order)), np.flatnonzero(w > 0)
     if narrowed.size == 0:
         return result
@@ -69,7 +64,7 @@ def _by_rule(
     return result
 
 
-def _over_the_sphere(d: int, h: Callable[[TokenNodes], Floats], meetings: tuple[float, ...], order: int) -> float:
+def _over_the_sphere(d: int, h: TokenFunction, meetings: tuple[float, ...], order: int) -> float:
     """The mean of h over the sphere, for equal weights."""
     # for large d, 1 - t is within 9 / sqrt(d) of 1 except with probability e^-40
     likely = 1 + np.array([-9.0, -3.5, 0.0, 3.5, 9.0]) / np.sqrt(d)

@@ -1,14 +1,14 @@
-r"""Polynomials for a law's variogram over an interval of angles, and the effect of rounding on them.
+r"""Polynomials for V / F over an interval of angles, where V behaves like F = 1 - cos(theta) or sin(theta / 2) at 0.
 
-V behaves like F = 1 - cos(theta) or sin(theta / 2) at 0, and V / F is tabulated. Near 0 the error of V / F is rounding
-divided by a power of theta. The error of its slope from 0 is that error divided by theta.
+Near 0 the error of V / F is rounding divided by a power of theta; that of its slope from 0 has one more power.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
@@ -20,11 +20,6 @@ SIZE, TWO, MANY = 28, 2, 8
 """Coefficients per piece, and values per coefficient: TWO on the first piece, MANY if all values are noisy."""
 NEAR_0 = np.array([0.002, 0.005, 0.015, 0.05, 0.15, 0.5])
 """Points of the first piece at which rounding is measured and the piece is compared with values by another rule."""
-OFFSET = 3e-8
-"""Relative distance of neighbouring points for that: small enough that second differences of V / F are below rounding,
-and large enough that the rounding errors are independent."""
-FEWER = (8, 12, 16, 20, 24)
-"""Smaller numbers of coefficients tried on the first piece: the error of the rise grows with the cube of the degree."""
 SIGMAS = 6.0
 """Number of standard deviations that bound a sum of rounding errors."""
 SAFETY = 4.0
@@ -35,36 +30,21 @@ TINY = 1e-150
 """The least divisor: its square is a double."""
 ROUNDING = 16 * EPS
 """Relative rounding of a ratio V / F: of a few operations on either."""
-NOTHING = Chebyshev([0.0])
-"""Values of a piece before they are known."""
 
 
-class Source(Protocol):
+@dataclass(frozen=True)
+class Source:
     """A source of values of a variogram in dimension d.
 
-    `roots` requests pieces that resolve powers of the angle. With `noise` > 0 values have the error
-    noise + 2 eps V / (1 - cos(theta)), as differences of a covariance whose argument is rounded too. Otherwise V / F
-    has a rounding error proportional to theta^-loses near 0, whose factor is measured.
+    With `noise` > 0 values have the error noise + 2 eps V / (1 - cos(theta)), as differences of a covariance whose
+    argument is rounded too. Otherwise the error of V / F is proportional to theta^-loses near 0, and is measured.
     """
 
-    @property
-    def d(self) -> int:
-        """The ambient dimension, >= 2."""
-
-    @property
-    def roots(self) -> bool:
-        """True if V may be a power of the angle at 0."""
-
-    @property
-    def noise(self) -> float:
-        """The error of the values."""
-
-    @property
-    def loses(self) -> int:
-        """Exponent of rounding's growth near 0: 0 for closed forms, 1 for means of squares, 2 for covariances."""
-
-    def at(self, theta: Floats, order: int) -> Floats:
-        """V at every angle of a flat array, by rules of one order."""
+    d: int
+    at: Callable[[Floats, int], Floats]  # V at every angle of a flat array, by rules of one order, if there are rules
+    roots: bool = False  # V may be a power of the angle at 0
+    noise: float = 0.0
+    loses: int = 2  # 0 for closed forms, 1 for means of squares, 2 for covariances
 
 
 @dataclass(frozen=True)
@@ -72,20 +52,18 @@ class Piece:
     """V / F on [low, high], F = 1 - cos(theta) or sin(theta/2): a polynomial in y, theta = low + width s(y).
 
     V / F may behave like a square root at both ends, s(y) = sin^2(pi y / 2); on the first piece only at the right end,
-    s(y) = y (2 - y), and `rise` is (V/F - its value at 0) / theta there. The noise of the values changes the piece by
-    at most `shaken`, and the rise by at most `rise_shaken`; `lever` multiplies the truncation error where values have
-    little weight. `gap` bounds the error of V / F.
+    s(y) = y (2 - y).
     """
 
     low: float
     high: float
     first: bool
-    values: Chebyshev
-    rise: Chebyshev | None = None
-    shaken: float = 0.0
+    values: Chebyshev = field(default_factory=lambda: Chebyshev([0.0]))
+    rise: Chebyshev | None = None  # (V/F - its value at 0) / theta, on the first piece
+    shaken: float = 0.0  # the largest change of the piece by the noise of the values
     rise_shaken: float = 0.0
-    lever: float = 1.0
-    gap: float = 0.0
+    lever: float = 1.0  # a factor on the truncation error, where values have little weight
+    gap: float = 0.0  # a bound on the error of V / F
 
     @property
     def tail(self) -> float:
@@ -134,7 +112,7 @@ class Ratio:
 
     def pieces(self, intervals: list[tuple[float, float]]) -> list[Piece]:
         """A piece on every interval, in ascending order."""
-        pieces = [Piece(low, high, low == 0, NOTHING) for low, high in intervals]
+        pieces = [Piece(low, high, low == 0) for low, high in intervals]
         if self.source.noise > 0:
             return [self._smoothed(piece) for piece in pieces]
         x, solve = chebyshev_points(SIZE), to_coefficients(SIZE)
@@ -155,7 +133,8 @@ class Ratio:
         theta = piece.places((chebyshev_points(TWO * SIZE) + 1) / 2)
         values = self.at(theta)
         near = piece.places(NEAR_0)
-        neighbours = self.at(near[:, None] * (1 + OFFSET * np.array([-1, 0, 1])), finer=True)
+        # so near that second differences of V / F are below rounding, so far that rounding errors are independent
+        neighbours = self.at(near[:, None] * (1 + 3e-8 * np.array([-1, 0, 1])), finer=True)
         least, growth = 2 * EPS * np.max(np.abs(values)), float(self.source.loses)
         over = np.maximum(np.abs(neighbours @ [1.0, -2.0, 1.0]) / 2 - 2 * least, 0.0)
         most = np.max(near**growth * over)
@@ -163,7 +142,8 @@ class Ratio:
         fit = _least_squares(piece, values, noise, sigmas=SIGMAS)
         if not fit.settled:
             return fit
-        fits = [fit, *(_least_squares(piece, values, noise, size, SIGMAS) for size in FEWER)]
+        # fewer coefficients: the error of the rise grows with the cube of the degree
+        fits = [fit, *(_least_squares(piece, values, noise, size, SIGMAS) for size in (8, 12, 16, 20, 24))]
         fit = min(
             fits,
             key=lambda candidate: candidate.rise_shaken + (candidate.shaken + SAFETY * candidate.tail) / piece.high,

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,42 +32,25 @@ Rule = tuple[Floats, Floats]
 
 GRADE = 16.0
 """Factor by which intervals grow away from a root; each uses the rule for roots."""
-NEAREST = 1e-9
-"""Angle below which two meeting kinks count as one."""
-SAME = 1e-12
-"""Two such angles closer than this are the same angle."""
 SLIVER = 1e-15
 """Intervals shorter than this are skipped."""
-NEGLIGIBLE = 1e-19
-"""Nodes with less than this share of the largest weight are left out."""
-MANY = 4
-"""Factor on the order for d = 2, where the integral is over one angle: it is cheap, and rounding errors average out."""
-NODE = 36.0
-"""Nanoseconds per node on a circle, without the link."""
 PILOTS = 60
 """Number of nodes in a shell at which the pilot determines the necessary order."""
-BATCH = 60_000
-"""Number of values of the link at a time, so that they fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
 class Planes:
-    """The variogram of a link in dimension d, with ascending kinks and jumps, as averages over planes.
-
-    `roots` requests rules that resolve |z - c|^s at a kink c.
-    """
+    """The variogram of a link in dimension d, with ascending kinks and jumps, as averages over planes."""
 
     d: int
     link: Link
     kinks: tuple[float, ...]
-    roots: bool = False
-    noise: ClassVar[float] = 0.0
-    loses: ClassVar[int] = 1
+    roots: bool = False  # rules that resolve |z - c|^s at a kink c
 
     @property
     def price(self) -> float:
-        """Nanoseconds per node on the circle, with the link."""
-        return NODE + 2 * price_of(self.link)
+        """Nanoseconds per node on the circle."""
+        return 36 + 2 * price_of(self.link)
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order."""
@@ -77,10 +60,7 @@ class Planes:
         return np.asarray(sum(self._shell(theta, *shell, outer, inner) for shell in self._shells))
 
     def pilot(self, theta: Floats, orders: tuple[int, ...], power: int, settled: float) -> tuple[int, float]:
-        """Estimate the cost of `at`: the order that settles at a few nodes, and nodes per angle over the order squared.
-
-        V behaves like theta^power, and `settled` is the allowed local relative difference of values.
-        """
+        """For the cost of `at`: the order that settles at a few nodes, and nodes per angle over the order squared."""
         ones, rows = np.ones_like(theta), np.arange(theta.size)
         places: list[tuple[Any, ...]] = [(rows, ones, 1.0, theta, ones, None)]
         if self.d > 2:
@@ -115,13 +95,14 @@ class Planes:
         """The rules over rho, with singular ends of intervals, and over phi, with analytic ends."""
         if self.roots:
             return (root_rule(order),) * 2
-        return gauss_rule(order), smooth_rule(MANY * order if self.d == 2 else order)
+        # four times the order for d = 2, where the integral over one angle is cheap: rounding errors average out
+        return gauss_rule(order), smooth_rule(4 * order if self.d == 2 else order)
 
     def _shell(self, theta: Floats, base: float, end: float, outer: Rule, over_phi: Rule) -> Floats:
         """The part with base < rho < end, over tau = (rho^2 - base^2)^{1/2}, in which it is analytic at the base."""
         row, tau, weight = self._over_tau(theta, base, end, outer)
         rho, inner = np.hypot(tau, base), np.empty_like(tau)
-        step = max(1, BATCH // len(over_phi[0]))
+        step = max(1, 60_000 // len(over_phi[0]))  # values of the link that fit in a processor's cache
         for i in range(0, tau.size, step):
             some = slice(i, i + step)
             inner[some] = self._circle(theta[row[some]], rho[some], (base, tau[some]), over_phi)
@@ -146,7 +127,7 @@ class Planes:
         x, gauss = outer
         omega = low + width * x
         weight = width * gauss * np.sin(omega) * (top * np.cos(omega)) ** (self.d - 3)
-        relevant = weight > NEGLIGIBLE * np.max(weight, initial=0.0)
+        relevant = weight > 1e-19 * np.max(weight, initial=0.0)
         return np.repeat(row, len(x))[relevant.ravel()], top * np.sin(omega[relevant]), weight[relevant]
 
     def _crossings(self, theta: Floats, base: float) -> Floats:
@@ -212,6 +193,6 @@ def meetings_of(kinks: tuple[float, ...]) -> tuple[float, ...]:
     angles = np.arccos(kinks)
     together = np.add.outer(angles, angles).ravel()
     meetings = np.concatenate([np.abs(np.subtract.outer(angles, angles)).ravel(), together, 2 * np.pi - together])
-    meetings = np.unique(meetings[(meetings > NEAREST) & (meetings < np.pi - NEAREST)])
+    meetings = np.unique(meetings[(meetings > 1e-9) & (meetings < np.pi - 1e-9)])
     # equal ones differ by rounding; none is moved, because V may bend by the square of a jump there
-    return tuple(meetings[np.diff(meetings, prepend=0.0) > SAME].tolist())
+    return tuple(meetings[np.diff(meetings, prepend=0.0) > 1e-12].tolist())

@@ -11,26 +11,19 @@ from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.quadrature import chebyshev_points, to_coefficients
 from lipverify.loss.exact.variograms.planes import Link
 
-GRID, WIDE, APART, MOST, MARGIN = 4096, 8, 512, 3, 4.0
-"""GRID steps over [-1, 1]. A steep point bends in at least WIDE steps (a kink in one); two steep points are at least
-APART steps from each other; at most MOST are used. Split points lie MARGIN times its width from a steep point."""
-SIZE, FINE, LAST = 64, 256, 6
-"""Number of coefficients for half a piece and for a whole one, and number of last coefficients that are tested."""
+GRID, WIDE, APART, MOST = 4096, 8, 512, 3
+"""Steps over [-1, 1], the fewest in which a steep point bends, and between two; most steep points."""
+SIZE, FINE = 64, 256
+"""Number of coefficients for half a piece and for a whole one."""
 HALF, NEAR, CLOSE = 1 / 2, 1 / 8, 1 / 64
 """Shares of the distance to the next kink: HALF detects every root, NEAR has few false detections, CLOSE none."""
-NEGLIGIBLE, ROUNDING, TINY = 1e-13, 4 * EPS, 1e-300
-"""Shares of the largest value to which the coefficients of an analytic function fall, and those of a root do not."""
 
 
 @lru_cache(maxsize=64)
 def has_roots(link: Link, kinks: tuple[float, ...], share: float = HALF) -> bool:
-    """True if next to a kink or an end the link is not, to rounding, a polynomial of degree at most `SIZE`.
+    """True if the link is no polynomial, to rounding, within a `share` of the distance from a kink or end to the next.
 
-    The test covers a `share` of the distance to the next kink or end. With half of it an analytic piece that oscillates
-    counts as one with roots; with less a weak root is missed.
-
-    >>> has_roots(lambda z: abs(z - 0.2) + np.exp(z), (0.2,)), has_roots(lambda z: abs(z - 0.2) ** 1.5, (0.2,))
-    (False, True)
+    With half of it an analytic piece that oscillates counts as one with roots; with less a weak root is missed.
     """
     ends = sorted({-1.0, *kinks, 1.0})
     intervals = [
@@ -41,11 +34,7 @@ def has_roots(link: Link, kinks: tuple[float, ...], share: float = HALF) -> bool
 
 @lru_cache(maxsize=64)
 def is_resolved(link: Link, kinks: tuple[float, ...]) -> bool:
-    """True if between kinks the link is, to rounding, a polynomial of degree at most `FINE`.
-
-    >>> is_resolved(lambda z: np.exp(-200 * z * z) + abs(z - 0.1), (0.1,)), is_resolved(abs, ())
-    (True, False)
-    """
+    """True if between kinks the link is, to rounding, a polynomial of degree at most `FINE`."""
     return not any(_slow(link, low, high, FINE) for low, high in pairwise(sorted({-1.0, *kinks, 1.0})))
 
 
@@ -68,8 +57,7 @@ def rough_ends(link: Link, kinks: tuple[float, ...]) -> tuple[float, ...]:
 def steep_places(link: Link) -> tuple[float, ...]:
     """Split points for a smooth link that bends mostly within short pieces; () if there are no such pieces.
 
-    They are the steep points and points on both sides, if the link is analytic to rounding between them. Otherwise they
-    are the steep points only, and the link is treated as one with roots.
+    If the link is not analytic between these, they are the steep points alone, and it is treated as one with roots.
 
     >>> [round(place, 2) for place in steep_places(lambda z: np.tanh(40 * z))], steep_places(lambda z: abs(z - 0.3))
     ([-0.28, 0.0, 0.28], ())
@@ -80,7 +68,7 @@ def steep_places(link: Link) -> tuple[float, ...]:
     if not 0 < len(pieces) <= MOST or any(piece.size < WIDE for piece in pieces):
         return ()
     middles = [float(piece[0] + piece[-1]) / 2 for piece in pieces]
-    reaches = [MARGIN * float(piece[-1] - piece[0]) for piece in pieces]
+    reaches = [4 * float(piece[-1] - piece[0]) for piece in pieces]
     around = [(middle - reach, middle, middle + reach) for middle, reach in zip(middles, reaches, strict=True)]
     places = tuple(sorted(point for some in around for point in some if -1 < point < 1))
     if is_resolved(link, places):
@@ -100,7 +88,7 @@ def _slow(link: Link, low: float, high: float, size: int = SIZE) -> bool:
     """True if the coefficients of the link between two points have not fallen to rounding."""
     z: Floats = (low + high) / 2 + (high - low) / 2 * chebyshev_points(size)
     values = np.asarray(link(z), dtype=float) + np.zeros(size)
-    last = np.abs(to_coefficients(size)[-LAST:] @ values)
+    last = np.abs(to_coefficients(size)[-6:] @ values)
     # rounding of the points matters more on a short interval
-    rounded = ROUNDING * float(np.ptp(values)) / max(abs(high - low), TINY)
-    return bool(np.max(last) > NEGLIGIBLE * max(TINY, float(np.max(np.abs(values)))) + rounded)
+    rounded = 4 * EPS * float(np.ptp(values)) / max(abs(high - low), 1e-300)
+    return bool(np.max(last) > 1e-13 * max(1e-300, float(np.max(np.abs(values)))) + rounded)

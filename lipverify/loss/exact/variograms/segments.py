@@ -19,25 +19,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import betainc
 
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import versine
-from lipverify.loss.exact.quadrature import chebyshev_points, gauss_rule
+from lipverify.loss.exact.quadrature import chebyshev_points, gauss_rule, on_panels
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.work import spend
 
-SIZE = 64
-"""Number of points of a piece at which a link is compared with a line: as many as in the test for roots."""
 ROUNDING = 8 * EPS
 """Largest deviation of a straight piece from its line, relative to the largest value of the link."""
-KNOWN = 1e-12
-"""Largest relative error of the sum of squared jumps or slopes: a third of the error assumed for the table."""
-NARROWEST = 1e-2
-"""Smallest distance of kinks: between closer ones the slope has fewer digits than means over planes."""
 TOGETHER = 256
 """Number of angles at a time, so that arrays fit in a processor's cache."""
 PAIR = 12.0
@@ -46,16 +39,13 @@ PAIR = 12.0
 
 @dataclass(frozen=True)
 class Segments:
-    """V as a `Source`: jumps of the link at z = cos(alpha), or of its slope, whose mean square is `slope_square`."""
+    """V from jumps of the link at z = cos(alpha), or of its slope, whose mean square is `slope_square`."""
 
     d: int
     alpha: tuple[float, ...]
     jumps: tuple[float, ...]
     meetings: tuple[float, ...]
     slope_square: float | None
-    roots: ClassVar[bool] = False
-    noise: ClassVar[float] = 0.0
-    loses: ClassVar[int] = 0
 
     @property
     def power(self) -> int:
@@ -64,9 +54,8 @@ class Segments:
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order between the angles at which jumps meet."""
-        edges, (x, gauss) = np.array([0.0, *self.meetings, math.pi]), gauss_rule(order)
-        width = np.diff(edges)[:, None]
-        s, whole = edges[:-1, None] + width * x, width * gauss
+        edges = np.array([0.0, *self.meetings, math.pi])
+        s, whole = on_panels(edges, gauss_rule(order))
         whole *= self._sum(s)
         blocks = (theta[i : i + TOGETHER] for i in range(0, theta.size, TOGETHER))
         return np.concatenate([np.empty(0), *(self._block(block, edges, s, whole, order) for block in blocks)])
@@ -105,19 +94,12 @@ class Segments:
 
 
 def segments(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float, ...]) -> Segments | None:
-    """The source for a link that is linear between its kinks (constant if it jumps); None for other links.
-
-    >>> source = segments(3, np.sign, (0.0,), ())
-    >>> bool(abs(source.at(np.array([1.0]), 12)[0] - 4 / math.pi) < 1e-14)  # 4 P(sign(z) differs) = 4 theta / pi
-    True
-    >>> segments(3, np.tanh, (0.0,), ()) is None
-    True
-    """
+    """The segments of a link that is linear between its kinks (constant if it jumps); None for other links."""
     ends = np.array([-1.0, *kinks, 1.0])
     half_widths = np.diff(ends) / 2
-    if 2 * np.min(half_widths) < NARROWEST:
+    if 2 * np.min(half_widths) < 1e-2:  # between closer kinks the slope has fewer digits than means over planes
         return None
-    x = chebyshev_points(SIZE)
+    x = chebyshev_points(64)
     z = (ends[:-1] + half_widths)[:, None] + half_widths[:, None] * x
     values = np.reshape(np.asarray(link(z.ravel()), dtype=float) + np.zeros(z.size), z.shape)
     middles, rises = values.mean(axis=1), 2 * (values * x).mean(axis=1)
@@ -139,15 +121,15 @@ def segments(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float
 
 
 def _known(sizes: Floats, off: float, weights: Floats) -> bool:
-    """True if a sum of weighted squares has a relative error below `KNOWN`, given that each size has the error `off`.
+    """True if a sum of weighted squares is known to a third of the table's error, given the error `off` of each size.
 
     In high dimensions rounding where most of the sphere is may exceed everything that happens elsewhere.
     """
-    return bool(weights @ (2 * np.abs(sizes) * off + off**2) <= KNOWN * (weights @ sizes**2))
+    return bool(weights @ (2 * np.abs(sizes) * off + off**2) <= 1e-12 * (weights @ sizes**2))
 
 
 def _shares(d: int, ends: Floats) -> Floats:
-    """The shares of S^{d-1} on which a coordinate is between neighbouring ends, each with a small relative error."""
+    """The shares of S^{d-1} on which a coordinate is between neighbouring ends."""
     half = (d - 1) / 2
     below, above = betainc(half, half, (1 + ends) / 2), betainc(half, half, (1 - ends) / 2)
     return np.where(ends[:-1] >= 0, above[:-1] - above[1:], below[1:] - below[:-1])

@@ -1,7 +1,6 @@
 r"""The variogram V(theta) = E_f (f(x) - f(x'))^2 of a law as a table; the loss depends on the law only through it.
 
-V is analytic between the angles at which the circles of two kinks meet on the sphere, so a few polynomial pieces
-represent it. The values come from a `Source`: averages over planes, a closed form, or a covariance.
+V is analytic between the angles at which the circles of two kinks meet, so a few polynomial pieces represent it.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.quadrature import CONCENTRATION, clenshaw, gauss_rule
+from lipverify.loss.exact.quadrature import CONCENTRATION, clenshaw, gauss_rule, on_panels
 from lipverify.loss.exact.variograms.pieces import (
-    NOTHING,
     ROUNDING,
     SAFETY,
     SETTLED,
@@ -39,49 +37,31 @@ ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
 """Orders of the rules for values; the smallest that settles is used. The second are for links that need many nodes."""
 STRAIGHT_ORDERS = (22, 30, 44, 64)
 """Orders for closed forms, whose nodes are cheap."""
-ROOT_ORDERS = (12, 16, 22, 30, 44, 64, 90)
-"""Orders for links with roots."""
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
 """Points of [0, 1] at which a piece is compared with values by another rule."""
 SETTLED_ROOT = 5e-9
 """Tolerance for a link with roots: relative difference of values by two rules, and size of last coefficients."""
 ANALYTIC = 1e-8
 """If pieces do not settle to this, the link is treated as one with roots."""
-MOST_SPLITS, MOST_PIECES, MOST_STRAIGHT = 8, 60, 1000
-"""Largest number of halvings of a piece; of pieces for means over planes, which take seconds per hundred; and of pieces
-for closed forms."""
-SMALLEST, RATIO, LARGE = 1e-7, 4.0, 0.1
-"""For a link with roots: below the angle SMALLEST the variogram is a power, pieces grow by the factor RATIO, and from
-the angle LARGE on they are split as for other links."""
-VARIANCE_ORDER = 40
-"""Order of the rule for the mean of V, on each of its pieces."""
+MOST_SPLITS = 8
+"""Largest number of halvings of a piece."""
+SMALLEST, RATIO = 1e-7, 4.0
+"""For a link with roots: below the angle SMALLEST the variogram is a power, and pieces grow by the factor RATIO."""
 
 
 @dataclass(frozen=True)
 class Variogram:
-    """V as a table.
-
-    Attributes
-    ----------
-    slope
-        a = lim V / (1 - t) as t -> 1, or 0 where that limit is not finite.
-    power
-        Exponent of F at 0: 1 for links with jumps, 2 for others.
-    gap, rise_gap
-        Bounds on the errors of V / F and of (V / F - a) / theta; for a link with roots, the relative error of V and 0.
-    splits
-        Small angles between which V varies: every rule over an angle is split there.
-    """
+    """V as a table, with bounds on its errors."""
 
     d: int
-    slope: float
-    power: int
-    gap: float
-    rise_gap: float
+    slope: float  # a = lim V / (1 - t) as t -> 1, or 0 where that limit is not finite
+    power: int  # exponent of F at 0: 1 for links with jumps, 2 for others
+    gap: float  # of V / F; for a link with roots, the relative error of V
+    rise_gap: float  # of (V / F - a) / theta; 0 for a link with roots
     roots: bool
     pieces: tuple[Piece, ...]
     meetings: tuple[float, ...]
-    splits: tuple[float, ...] = ()
+    splits: tuple[float, ...] = ()  # small angles between which V varies: every rule over an angle is split there
 
     @property
     def largest(self) -> float:
@@ -102,13 +82,7 @@ class Variogram:
     @cached_property
     def peak(self) -> float:
         """The largest value of V on a grid; at the antipode, V of an even link is 0."""
-        return float(np.max(self(np.array([math.pi * k / 40 for k in range(41)]))))
-
-    def rest_gap(self, theta: Floats) -> Floats:
-        """A bound on the error of R / F up to theta, of a law without roots."""
-        if self.power == 1:
-            return self._gap(theta)
-        return np.minimum(self.rise_gap * theta, self._gap(theta) + self.slope_gap)
+        return float(np.max(self(np.asarray(np.linspace(0, math.pi, 41), dtype=np.float64))))
 
     @property
     def slope_gap(self) -> float:
@@ -117,14 +91,16 @@ class Variogram:
 
     def rest_off(self, theta: Floats) -> Floats:
         """A bound on the error of R."""
-        return self.off(theta) if self.roots else np.asarray(self.rest_gap(theta) * scale(self.power, theta))
+        if self.roots or self.power == 1:
+            return self.off(theta)
+        return np.asarray(np.minimum(self.rise_gap * theta, self._gap(theta) + self.gap) * scale(2, theta))
 
     def off(self, theta: Floats) -> Floats:
         """A bound on the error of V; a power of the angle drifts below the first piece as it does on that."""
         if not self.roots:
             return np.asarray(self._gap(theta) * scale(self.power, theta))
         first = self.pieces[0]
-        logs = np.log(np.maximum(self(first.low * 2.0 ** np.arange(3)), TINY))
+        logs = np.log(np.maximum(self(first.low * np.array([1.0, 2.0, 4.0])), TINY))
         drift = abs(logs[2] - 2 * logs[1] + logs[0]) / math.log(2) ** 2
         below = np.log(first.low / np.clip(theta, TINY, first.low))
         return np.asarray(np.minimum(self.gap + drift / 2 * below**2, 1.0) * self(theta))
@@ -139,20 +115,16 @@ class Variogram:
         """A bound on the error of V relative to itself, where V / F is largest and on average over the sphere."""
         if self.roots:
             return self.gap
-
-        def off(theta: Floats) -> Floats:
-            return self._own_gap(theta) * scale(self.power, theta)
-
-        return max(self.gap / self.largest, self._over_the_sphere(off) / self._over_the_sphere(self))
+        mean = self._over_the_sphere(lambda theta: self._own_gap(theta) * scale(self.power, theta))
+        return max(self.gap / self.largest, mean / self._over_the_sphere(self))
 
     def _over_the_sphere(self, values: Callable[[Floats], Floats]) -> float:
         """The mean of a function of the angle between two independent points."""
         near = [math.pi / 2 + sign * z / math.sqrt(self.d) for z in CONCENTRATION for sign in (-1, 1)]
         inner = [piece.low for piece in self.pieces] + [edge for edge in near if 0 < edge < math.pi]
         edges = np.unique([0.0, *inner, math.pi])
-        x, gauss = gauss_rule(VARIANCE_ORDER)
-        theta = edges[:-1, None] + np.diff(edges)[:, None] * x
-        weight = np.diff(edges)[:, None] * gauss * np.sin(theta) ** (self.d - 2)
+        theta, weight = on_panels(edges, gauss_rule(40))
+        weight = weight * np.sin(theta) ** (self.d - 2)
         return float(np.sum(weight * values(theta)) / np.sum(weight))
 
     def _gap(self, theta: Floats) -> Floats:
@@ -192,34 +164,37 @@ class Variogram:
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
     """The table of a link with kinks, and perhaps `jumps`: in closed form if the link is linear between them.
 
-    Otherwise it uses means over planes, with rules for roots if there are roots or if other rules do not settle.
+    Otherwise by means over planes, with rules for roots if there are roots or if other rules do not settle.
     """
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
     if (straight := segments(d, link, kinks, meetings)) is not None:
-        return tabulated(straight, straight.power, [0.0, *meetings, math.pi], meetings, STRAIGHT_ORDERS, MOST_STRAIGHT)
+        source = Source(d, straight.at, loses=0)
+        return tabulated(source, straight.power, [0.0, *meetings, math.pi], meetings, STRAIGHT_ORDERS, 1000)
     if not jumps:  # V bends less there, and pieces with round ends have less noise
         meetings = tuple(np.round(meetings, 12).tolist())
 
     def plain() -> Variogram:
-        return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings, orders_of(link, kinks, False))
+        source, edges = Source(d, planes.at, loses=1), [0.0, *meetings, math.pi]
+        return tabulated(source, 1 if jumps else 2, edges, meetings, orders_of(link, kinks, False))
 
     def rooted() -> Variogram:
-        return tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings, orders_of(link, kinks, True))
+        source = Source(d, replace(planes, roots=True).at, roots=True, loses=1)
+        return tabulated(source, 2, root_edges(meetings), meetings, orders_of(link, kinks, True))
 
     first, second = (rooted, plain) if has_roots(link, kinks, NEAR) else (plain, rooted)
     table = first()
-    if _known(table) <= ANALYTIC:
+    if share_of(table) <= ANALYTIC:
         return table
-    return min(table, second(), key=_known)
+    return min(table, second(), key=share_of)
 
 
 def orders_of(link: Link, kinks: tuple[float, ...], roots: bool) -> tuple[int, ...]:
     """The orders of the rules to try for a link with kinks."""
-    return ROOT_ORDERS if roots else ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
+    return (*ORDERS[1:], 90) if roots else ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
 
 
-def _known(table: Variogram) -> float:
-    """The relative error of a table."""
+def share_of(table: Variogram) -> float:
+    """The error of V / F relative to its largest value; for a table of powers, relative to V."""
     return table.gap if table.roots else table.gap / max(table.largest, TINY)
 
 
@@ -235,13 +210,12 @@ def tabulated(
     edges: list[float],
     meetings: tuple[float, ...] = (),
     orders: tuple[int, ...] = ORDERS,
-    most: int = MOST_PIECES,
+    most: int = 60,  # pieces of means over planes take seconds per hundred
     splits: tuple[float, ...] = (),
 ) -> Variogram:
-    """Pieces between the edges, split if they do not settle; values by the rule of smallest order that settles.
+    """Pieces between the edges, split if they do not settle and are few; by the rule of smallest order that settles.
 
-    If the limit on pieces would be exceeded, none is split. With `splits` V varies on scales that are far apart, and
-    every piece has its own error.
+    With `splits` V varies on scales that are far apart, and every piece has its own error.
     """
     ratio = Ratio(source, power, _order(source, power, edges, orders))
     pieces: list[Piece] = []
@@ -264,12 +238,12 @@ def tabulated(
 
 def _settled(piece: Piece, source: Source) -> bool:
     """True if splitting cannot improve a piece; small pieces of a link with roots are powers, alike at any scale."""
-    return piece.settled or (source.roots and (piece.low < LARGE or piece.tail <= SETTLED_ROOT * piece.largest))
+    return piece.settled or (source.roots and (piece.low < 0.1 or piece.tail <= SETTLED_ROOT * piece.largest))
 
 
 def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ...]) -> tuple[int, int]:
     """The smallest order that agrees with the next one at a few angles of every interval, and the next one."""
-    theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS[::2]) for low, high in pairwise(edges)])
+    theta = np.concatenate([Piece(low, high, low == 0).places(CHECKS[::2]) for low, high in pairwise(edges)])
     values = source.at(theta, orders[0])
     for order, finer in pairwise(orders):  # noqa: B007
         former, values = values, source.at(theta, finer)

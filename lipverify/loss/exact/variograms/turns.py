@@ -21,8 +21,9 @@ same end, it is a homogeneous function of both distances. In units of pi/2, with
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +36,8 @@ from lipverify.loss.exact.variograms.pieces import ROUNDING, SAFETY
 from lipverify.loss.exact.variograms.table import CHECKS
 from lipverify.loss.work import spend
 
-SHARPNESS, TAIL = 1.8, 30.0
-"""Error exponent of the rule over a turn divided by its order, and error exponent of the truncation at its end."""
 FEW_PAIRS, BLOCK, FEW = 64, 2048, 192
-"""Numbers of pairs at a time, so that arrays fit in a processor's cache and matrix products are too small for BLAS to
-use several threads, which would cost more than it saves."""
-TURN = 120.0
-"""Nanoseconds per node over a turn."""
-ORDER, FINER = 22, 30
-"""Orders of the rules over a turn for the values of the table, and for the values that test it."""
+"""Numbers of pairs at a time: arrays fit in a processor's cache, and products are too small for several threads."""
 SIZES = (28, 40)
 """Numbers of coefficients of a patch in x and y."""
 RANGES = ((0.0, 1.0), (0.0, 1.0), (0.0, 0.5), (0.5, 1.0))
@@ -53,11 +47,8 @@ BETWEEN = np.array([0.003, 0.03, *CHECKS, 0.93, 0.997])
 
 
 def mean_product(d: int, near: Floats, which: NDArray[np.intp], both: Floats, sine: Floats) -> tuple[Floats, Floats]:
-    """G for tokens at angles (2, pair), near <= far, from the query, and a bound on its error without rounding.
-
-    The nearer angle of a pair is `near[which]`, and `sine` is the sine of half of the difference. The other digits of
-    the difference cancel little, because C and M are of order theta^3.
-    """
+    """G for tokens at angles (2, pair), the nearer one near[which], from the query, and its error without rounding."""
+    # half of the difference by its `sine`; elsewhere C and M are of order theta^3, and little of it cancels
     apart, together = 2 * np.arcsin(sine), np.sum(both, axis=0)
     mean, off = turns(d)(apart, np.minimum(together, 2 * math.pi - together))
     product = versine(near)[which] * versine(both[1])
@@ -90,31 +81,27 @@ class Turns:
         return value * size, self.gaps[patch] * size
 
 
-@dataclass(frozen=True)
-class Circle:
-    """M on the circle, where a turn is 0 or pi."""
-
-    def __call__(self, apart: Floats, together: Floats) -> tuple[Floats, Floats]:
-        """M, which is exact."""
-        return (sine_less_cosine(apart) + sine_less_cosine(together)) / 2, np.zeros_like(apart)
+def _on_the_circle(apart: Floats, together: Floats) -> tuple[Floats, Floats]:
+    """M, which is exact, because a turn is 0 or pi."""
+    return (sine_less_cosine(apart) + sine_less_cosine(together)) / 2, np.zeros_like(apart)
 
 
 @lru_cache(maxsize=32)
-def turns(d: int) -> Turns | Circle:
-    """The table for a dimension."""
+def turns(d: int) -> Callable[[Floats, Floats], tuple[Floats, Floats]]:
+    """M as a function of A and B for a dimension, by a table, and a bound on its error."""
     if d == 2:
-        return Circle()
+        return _on_the_circle
     x, y = ((1 + chebyshev_points(size)) / 2 for size in SIZES)
     coefficients, gaps = list[Floats](), list[float]()
     for number in range(len(RANGES)):
-        values = np.reshape(_values(d, number, x, y, ORDER)[2], SIZES)
+        values = np.reshape(_values(d, number, x, y, 22)[2], SIZES)
         fit = to_coefficients(SIZES[0]) @ values @ to_coefficients(SIZES[1]).T
         tail = float(max(np.max(np.abs(fit[-3:])), np.max(np.abs(fit[:, -3:]))))
         coefficients.append(fit)
         gaps.append(SAFETY * tail + ROUNDING * float(np.max(np.abs(fit))))
     table = Turns(tuple(coefficients), np.zeros(len(RANGES)))
     for number in range(len(RANGES)):
-        apart, together, values = _values(d, number, BETWEEN, BETWEEN, FINER)
+        apart, together, values = _values(d, number, BETWEEN, BETWEEN, 30)
         gaps[number] += SAFETY * float(np.max(np.abs(table(apart, together)[0] / _size(together) - values)))
     return Turns(table.coefficients, np.array(gaps))
 
@@ -153,7 +140,7 @@ def mean_over_turns(d: int, nearest: Floats, farthest: Floats, order: int) -> Fl
     share = 1 / (1 + ratio)  # sin^2(beta/2)
     rest_share = ratio * share  # cos^2(beta/2)
     weight = (4 * share * rest_share) ** ((d - 2) / 2) / half_beta(d - 2) * weight
-    spend(z.size * nearest.size, TURN, "means over pairs of tokens")
+    spend(z.size * nearest.size, 120.0, "means over pairs of tokens")
     means = np.empty_like(nearest)
     for start in range(0, nearest.size, FEW_PAIRS):
         some = slice(start, start + FEW_PAIRS)
@@ -167,13 +154,12 @@ def mean_over_turns(d: int, nearest: Floats, farthest: Floats, order: int) -> Fl
     return means
 
 
-@cache
 def _rule(d: int, order: int) -> tuple[Floats, Floats]:
     """Nodes and weights in z, tan(beta/2) = e^z, where all singularities of a mean over beta are at |Im z| = pi/2."""
     # the density is cosh^{2-d}(z), and what it multiplies falls like e^{-2 |z|}
-    end = math.acosh(math.exp(TAIL / d))
+    end = math.acosh(math.exp(30 / d))
     # the error is e^{-2 pi a / step} cos^{2-d}(a), as on the lines |Im z| = a, at the best a
     a = np.linspace(0.01, 0.99, 99) * math.pi / 2
-    step = float(np.max(2 * math.pi * a / (SHARPNESS * order - (d - 2) * np.log(np.cos(a)))))
+    step = float(np.max(2 * math.pi * a / (1.8 * order - (d - 2) * np.log(np.cos(a)))))
     z = step * (np.arange(2 * math.ceil(end / step)) + 0.5 - math.ceil(end / step))
     return np.asarray(z), np.full(z.size, step)

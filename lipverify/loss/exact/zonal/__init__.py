@@ -8,7 +8,3 @@ terms       the trapezoidal rule in u = log(lambda), and the errors
 
 It shares only the definition of the problem with the ridge route, and no quadrature.
 """
-
-from lipverify.loss.exact.zonal.terms import zonal_terms
-
-__all__ = ["zonal_terms"]

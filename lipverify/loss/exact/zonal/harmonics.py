@@ -11,31 +11,22 @@ from scipy.special import gammaln
 
 from lipverify.foundation.arrays import EPS, Floats
 
-LARGEST_LOG = 700.0
-"""Dimensions are capped at e^700, so that they do not overflow; the coefficients of a law are negligible there."""
-
-ROUNDING = 8 * EPS
-"""The relative error of a coefficient that is evaluated in closed form by a few operations."""
-
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Coefficients k_1, k_2, ... of a law in dimension d, and `tail`, the sum of all further ones.
-
-    `error` bounds the error of each coefficient, and `tail_error` that of `tail`.
-    """
+    """Coefficients k_1, k_2, ... of a law in dimension d, with bounds on their errors."""
 
     d: int
     k: Floats
     error: Floats
-    tail: float
+    tail: float  # the sum of all further coefficients
     tail_error: float
 
     @classmethod
     def finite(cls, d: int, k: Sequence[float] | Floats) -> Spectrum:
-        """The spectrum with these coefficients k_1, k_2, ..., in closed form, and no others."""
+        """The spectrum with these coefficients k_1, k_2, ..., each by a few operations, and no others."""
         known = np.asarray(k, dtype=float)
-        return cls(d, known, ROUNDING * known, 0.0, 0.0)
+        return cls(d, known, 8 * EPS * known, 0.0, 0.0)
 
     @property
     def total(self) -> float:
@@ -44,16 +35,12 @@ class Spectrum:
 
 
 def dimension(d: int, degree: int) -> float:
-    """N_l, the dimension of the harmonics of degree l on S^{d-1}; a double, rounded once, at most e^700.
-
-    >>> [round(dimension(3, l)) for l in range(4)], round(dimension(2, 5))
-    ([1, 3, 5, 7], 2)
-    """
+    """N_l, the dimension of the harmonics of degree l on S^{d-1}; a double, rounded once, at most e^700."""
     if degree == 0:
         return 1.0
     ways = math.log(2 * degree + d - 2) + gammaln(degree + d - 2) - gammaln(degree + 1) - gammaln(d - 1)
-    if ways > LARGEST_LOG:
-        return math.exp(LARGEST_LOG)
+    if ways > 700:  # e^709 is the largest double, and the coefficients of a law are negligible there
+        return math.exp(700)
     return (2 * degree + d - 2) * math.comb(degree + d - 3, degree - 1) / degree
 
 

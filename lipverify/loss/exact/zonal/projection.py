@@ -1,8 +1,7 @@
-r"""Coefficients by quadrature, for a general link or covariance.
+r"""Coefficients by quadrature, for a general link or covariance, by two rules of which the second estimates the error.
 
 The rounding error of k_l is relative to the largest value of the function and grows with N_l, so in high dimensions few
-coefficients can be distinguished from zero. Two rules with different panels estimate the error of the
-quadrature, for example at an undeclared kink.
+coefficients can be distinguished from zero.
 """
 
 from __future__ import annotations
@@ -24,18 +23,8 @@ from lipverify.problem.law import RidgeLaw
 
 ROUNDING = 32 * EPS
 """Rounding of an average over the sphere, relative to the largest value of the averaged function."""
-QUIET = 6
-"""A spectrum ends after this many successive coefficients below rounding; every other one may vanish by parity."""
-LEAST_DEGREES = 128
-"""Smallest number of degrees of a covariance that are computed, to detect negative coefficients."""
 INSIDE = math.nextafter(1.0, 0.0)
-"""The largest |z| at which a link is evaluated: at +-1, a set of measure zero, it may jump, as floor(z) does; nor is it
-evaluated at a kink."""
-NODES_A_WAVE = (8, 5)
-"""Gauss nodes per wave of P_l, in the rule for the value and in the rule for its error."""
-GAUSS = (24, 17)
-"""Nodes on an interval on which a link is known to be analytic, in both rules. The first has a truncation error below
-1e-19 of the link's range (`features`), the second below 1e-12."""
+"""The largest |z| of a node: at +-1 and at a kink, sets of measure zero, a link may jump, as floor(z) does."""
 
 Coefficient = Callable[[int, Floats], tuple[float, float, bool]]
 """A function from a degree and averages (function, rule) with P_l to k_l, its error, and if it is below rounding."""
@@ -46,9 +35,10 @@ COEFFICIENT = 2.0
 def _rules(d: int, splits: tuple[float, ...], most: int, known: Features | None = None) -> tuple[Floats, Floats]:
     """Nodes 1 - t of both rules, and weights (rule, node) for averages over a coordinate times P_l, l <= most."""
     if known is not None:
-        rules = [_rule_of(d, known, splits, most / 6, order) for order in GAUSS]
+        # truncation errors below 1e-19 and 1e-12 of the link's range (`features`)
+        rules = [_rule_of(d, known, splits, most / 6, order) for order in (24, 17)]
     else:
-        rules = [_rule(d, splits, most * waves / 48, waves / 8) for waves in NODES_A_WAVE]
+        rules = [_rule(d, splits, most * nodes / 48, nodes / 8) for nodes in (8, 5)]  # per wave of P_l
     angles, weights = zip(*rules, strict=True)
     zeros_first, zeros_second = (np.zeros_like(weight) for weight in weights)
     weight = np.stack([np.concatenate([weights[0], zeros_second]), np.concatenate([zeros_first, weights[1]])])
@@ -87,13 +77,7 @@ def _rule_of(d: int, known: Features, splits: tuple[float, ...], waves: float, o
 
 
 def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) -> Spectrum:
-    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most, by rules made for the features of the link if `known`.
-
-    Raises
-    ------
-    OutOfReach
-        If a link has features that the rules do not resolve.
-    """
+    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most, by rules made for the features of the link if `known`."""
     near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most, known)
     # rounding carries no node across a kink
     ends = np.array([-1.0, *law.kink_points, 1.0])
@@ -157,7 +141,7 @@ def of_covariance(K: Callable[[Floats], Floats], d: int, most: int, given: bool 
 
     A K that is `given` by a user may lose digits near t = 1.
     """
-    most = max(most, LEAST_DEGREES)
+    most = max(most, 128)
     near, weight = _rules(d, (), most)
     values = np.asarray(K(1 - near), dtype=float)
     means = weight @ values
@@ -199,10 +183,7 @@ def _no_covariance(K: Callable[[Floats], Floats], evidence: str) -> InvalidInput
 def _listed(
     d: int, rule: tuple[Floats, Floats, Floats], coefficient: Coefficient, total: tuple[float, float], most: int
 ) -> Spectrum:
-    """The coefficients up to rounding, or until they would add more error than the rest of the total; then the tail.
-
-    `total` is the sum of all coefficients with l > 0, and its error.
-    """
+    """The coefficients up to rounding, or until they would add more error than the rest of the total; then the tail."""
     near, weight, centred = rule
     (rest, slack), k, errors, quiet = total, [], [], 0
     for degree, deficit in enumerate(deficits(d, near), 1):
@@ -214,6 +195,6 @@ def _listed(
         errors.append(error)
         rest, slack = rest - value, slack + error
         quiet = quiet + 1 if silent else 0
-        if degree >= most or (quiet >= QUIET and rest <= slack):
+        if degree >= most or (quiet >= 6 and rest <= slack):  # every other one may vanish by parity
             break
     return Spectrum(d, np.array(k), np.array(errors), max(rest, 0.0), slack)

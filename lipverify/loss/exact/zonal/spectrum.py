@@ -11,7 +11,6 @@ If the last average has a closed form, that is used.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -28,18 +27,10 @@ from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
-WAVE_ROUNDING = 8 * EPS
-"""Rounding of a step of the recurrence of a wave, squared."""
-FLAT_WAVE, RESCALE = 1e-100, 1e100
-"""A cosine with L below FLAT_WAVE is constant to rounding; a wave that exceeds RESCALE is scaled down."""
-NEGLIGIBLE = 1e-18
-"""Relative size of the part of the bias that is left out."""
 CLOSED_FORMS: tuple[type[Law], ...] = (Affine, Quadratic, Cosine, ReLU)
 """The laws with closed forms for all coefficients."""
 MOST_TURNS = 1e5
 """Largest L of a cosine, which has about L harmonics in every dimension; ten times as many take ten seconds."""
-BEYOND = 400_000
-"""Number of even degrees of the ReLU law that are summed; the rest is replaced by an integral."""
 
 
 @lru_cache(maxsize=32)
@@ -81,17 +72,8 @@ def spectrum(law: Law, d: int, most: int) -> Spectrum:
 
 
 spectrum.register(RidgeLaw)(of_links)
-
-
-@spectrum.register(WithOffset)
-def _with_offset(law: WithOffset, d: int, most: int) -> Spectrum:
-    """An offset is in k_0 alone."""
-    return spectrum(law.ridge, d, most)
-
-
-@spectrum.register(Ridge)
-def _of_own_link(law: Ridge, d: int, most: int) -> Spectrum:
-    return of_links(law, d, most, features(law.link))
+spectrum.register(Ridge)(lambda law, d, most: of_links(law, d, most, features(law.link)))
+spectrum.register(WithOffset)(lambda law, d, most: spectrum(law.ridge, d, most))  # an offset is in k_0 alone
 
 
 @spectrum.register(Field, ReLUNetwork)
@@ -109,19 +91,13 @@ def _of_zonal(law: Zonal, d: int, most: int) -> Spectrum:
 
 @spectrum.register(Sum)
 def _of_sum(law: Sum, d: int, most: int) -> Spectrum:
-    return _sum([(weight, spectrum_of(part, d, most)) for weight, part in law.parts], d)
-
-
-def _sum(parts: Sequence[tuple[float, Spectrum]], d: int) -> Spectrum:
     """The weighted sum of spectra; a coefficient that one of them does not list is in its tail or is rounding."""
-    listed = max((part.k.size for _, part in parts), default=1)
-    added = np.zeros((2, listed))
+    parts = [(weight, spectrum_of(part, d, most)) for weight, part in law.parts]
+    added = np.zeros((2, max((part.k.size for _, part in parts), default=1)))
     for weight, part in parts:
         added[:, : part.k.size] += weight * np.stack([part.k, part.error])
-    tail, tail_error = (
-        sum(weight * end for weight, end in zip((w for w, _ in parts), ends, strict=True))
-        for ends in ([part.tail for _, part in parts], [part.tail_error for _, part in parts])
-    )
+    tail = sum(weight * part.tail for weight, part in parts)
+    tail_error = sum(weight * part.tail_error for weight, part in parts)
     return Spectrum(d, added[0], added[1] + EPS * added[0], tail, tail_error)
 
 
@@ -148,12 +124,12 @@ def _cosine(law: Cosine, d: int, most: int) -> Spectrum:
     k = np.where(even, wave**2, 0.0)[1:]
     # a ratio of neighbours has an error of a few eps; near a zero of the wave, an error of eps times its neighbour
     near = np.abs(wave) * np.maximum(np.abs(wave), np.append(np.abs(wave[1:]), 0.0))
-    error = WAVE_ROUNDING * np.where(even, near * (np.arange(size + 1) + law.L), 0.0)[1:]
+    error = 8 * EPS * np.where(even, near * (np.arange(size + 1) + law.L), 0.0)[1:]
     # D_l <= l (l + d - 2) / (d - 1) D_1: the factor of k_l in the bias is at most the square of that
     degrees = np.arange(1.0, k.size + 1)
     counts = k * (degrees * (degrees + d - 2)) ** 2
     tails = np.cumsum(counts[::-1])[::-1]
-    keep = max(2, int(np.count_nonzero(tails > NEGLIGIBLE * tails[0])))
+    keep = max(2, int(np.count_nonzero(tails > 1e-18 * tails[0])))
     return Spectrum(d, k[:keep], error[:keep], 0.0, 0.0)
 
 
@@ -167,7 +143,7 @@ def _wave(L: float, d: int, top: int) -> Floats:
     and sum_l s_l^2 = E |e^{iLz}|^2 = 1 sets the scale, without gamma functions, overflow or underflow.
     """
     wave = np.zeros(top + 2)
-    if L < FLAT_WAVE:
+    if L < 1e-100:  # constant to rounding
         wave[0] = 1.0
         return wave[:-1]
     degree = np.arange(2.0, top + 2)
@@ -176,8 +152,8 @@ def _wave(L: float, d: int, top: int) -> Floats:
     wave[top] = 1.0
     for i in range(top, 0, -1):
         wave[i - 1] = ((2 * i + d - 2) / L * wave[i] - wave[i + 1] / growth[i + 1]) / growth[i]
-        if abs(wave[i - 1]) > RESCALE:
-            wave[i - 1 :] /= RESCALE
+        if abs(wave[i - 1]) > 1e100:
+            wave[i - 1 :] /= 1e100
     wave /= np.max(np.abs(wave))
     return np.asarray(wave[:-1] / np.sqrt(np.sum(wave**2)))
 
@@ -188,7 +164,7 @@ def _relu(law: ReLU, d: int, most: int) -> Spectrum:
 
     (z)_+ = (z + |z|) / 2, for two links: k_1 = v / 2d and k_l = v N_l (E |z| P_l)^2 / 2.
     """
-    degree = np.arange(2.0, 2.0 * BEYOND, 2.0)
+    degree = np.arange(2.0, 800_000.0, 2.0)  # the rest is replaced by an integral
     ways = (degree + d - 1) * (degree + d - 2) / ((degree + 2) * (degree + 1)) * (2 * degree + d + 2)
     ratio = ways / (2 * degree + d - 2) * ((degree - 1) / (degree + d + 1)) ** 2
     first = half_beta(d) / (math.pi * (d + 1))  # Gamma(1/2) Gamma(d/2) / (2 pi Gamma((d+3)/2))

@@ -11,8 +11,9 @@ nodes; the difference of these halves estimates the error.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,36 +24,24 @@ from lipverify.loss.work import spend
 
 REACH = 3.15
 """The x beyond which tanh(pi/2 sinh x) is 1 to rounding."""
-TAIL = 46.0
-"""Terms below e^-46 = 1e-20 are left out."""
 SHOULDER = 5.0
 """Below s = u - 5 the factor exp(-e^{u-s}) is at most exp(-e^5) = 1e-64: such tokens contribute only to 1 - phi."""
 PANELS = 6
 """Number of panels over a token's deficit."""
-WAVE = 3.0
-"""Nodes of each half per radian of phase l theta over a panel: at least 3.8 per wave, 7.6 in both halves."""
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Rules, one for each step: arrays (half, rule, node), where each half of the nodes is itself a rule.
+    """Rules, one for each step: arrays (half, rule, node), where each half of the nodes is itself a rule."""
 
-    near = 1 - t, deficits s = w near, weights that include the density; `live` are the nodes at which the factor
-    g e^{-lambda g} is not negligible.
-    """
-
-    near: Floats
-    s: Floats
-    weight: Floats
-    live: slice
+    near: Floats  # 1 - t
+    s: Floats  # deficits w near
+    weight: Floats  # with the density
+    live: slice  # the nodes at which the factor g e^{-lambda g} is not negligible
 
 
 def nodes(d: int, w: float, steps: Floats, degrees: int = 0) -> Nodes:
-    """The rules for kernels with their step at s = u, u in `steps`; one rule is used for every u <= 1.
-
-    Panels end where e^{-s} s^{(d-3)/2} has fallen by e^-46 on either side. All except the outermost, where e^{-s} is
-    below e^-16, resolve harmonics up to `degrees`.
-    """
+    """The rules for kernels with their step at s = u, u in `steps`; one rule is used for every u <= 1."""
     edges, size = panels_of(d, w, steps, degrees)
     theta, weight = _panels(edges, size)
     near = 2 * np.sin(theta / 2) ** 2
@@ -61,15 +50,19 @@ def nodes(d: int, w: float, steps: Floats, degrees: int = 0) -> Nodes:
 
 
 def panels_of(d: int, w: float, steps: Floats, degrees: float) -> tuple[Floats, int]:
-    """The edges of panels for each step, as angles, and the number of nodes of a panel."""
+    """The edges of panels for each step, as angles, and the number of nodes of a panel.
+
+    They end where e^{-s} s^{(d-3)/2} has fallen by e^-46 on either side. All except the outermost, where e^{-s} is
+    below e^-16, resolve harmonics up to `degrees`: 3 nodes of each half per radian of phase l theta.
+    """
     half_m = (d - 1) / 2
-    spread = TAIL + 2 * half_m + 12 * math.sqrt(half_m)
+    spread = 46 + 2 * half_m + 12 * math.sqrt(half_m)
     stops = steps[:, None] + np.array([-SHOULDER, 0.0, SHOULDER, 16.0, spread])
     ends = np.ones((steps.size, 1)) * [[0.0, 2 * w]]
     s = np.clip(np.hstack([ends[:, :1], stops, ends[:, 1:]]), 0.0, 2 * w)
     edges = 2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s))
     widest = float(np.max(np.diff(edges)[:, 1:4]))
-    return edges, 112 + int(30 * math.sqrt(half_m) + WAVE * degrees * widest)
+    return edges, 112 + int(30 * math.sqrt(half_m) + 3 * degrees * widest)
 
 
 def _panels(edges: Floats, size: int) -> tuple[Floats, Floats]:
@@ -92,29 +85,20 @@ def both(halves: Floats) -> Floats:
 
 
 SERIES_BELOW, SHARED_BELOW = 0.0, 1.0
-"""Up to the first u the kernels are power series in lambda, which cancel by at most a factor e^2; up to the second, all
-points share one rule over tokens."""
-BLOCK, SHARED_BLOCK = 16, 512
-"""Number of rules at a time, and of points that share a rule at a time."""
+"""Up to the first u kernels are power series in lambda, which lose a factor e^2; up to the second, u share a rule."""
 TOGETHER = 16
-"""Number of harmonics that are averaged in one product of matrices."""
-LARGE = 700.0
-"""Range of exponents: e^709 is the largest double."""
-MOSTLY = 0.9
-"""Largest 1 - phi from which log phi is computed; beyond it phi is the smaller number."""
+"""Number of harmonics averaged in one product of matrices, and of rules at a time."""
 SILENT = 1e-17
 """Averages over a harmonic below this share are rounding errors; all later ones are left out."""
 HARMONIC = 5.0
 """Nanoseconds per harmonic and node, and per four points that share the node."""
 
 
-@dataclass(frozen=True)
-class Sums:
+class Sums(NamedTuple):
     """Integrands at given u, shape (2, u): by the whole rule over tokens, and by half of its nodes."""
 
     log_phi: Floats
     square: Floats  # A_2[1]
-    mean: Floats  # A_1[1]
     variogram: Floats  # A_2[V]
     pairs: Floats  # sum_l k_l A_1[D_l]^2
     variogram_error: Floats  # bounds: errors of the coefficients, and harmonics beyond the last
@@ -126,18 +110,17 @@ def sums(spectrum: Spectrum, w: float, u: Floats) -> Sums:
     blocks = _blocks(u, spectrum.k.size)
     rules = (nodes(spectrum.d, w, np.maximum(block[:, -1], SHARED_BELOW), spectrum.k.size) for block in blocks)
     parts = [_block(spectrum, rule, block) for rule, block in zip(rules, blocks, strict=True)]
-    columns = ([getattr(part, field.name) for part in parts] for field in fields(Sums))
-    return Sums(*(np.concatenate(column, axis=1) for column in columns))
+    return Sums(*np.concatenate(parts, axis=2))
 
 
 def _blocks(u: Floats, harmonics: int) -> list[Floats]:
     """Blocks of points (rule, point) to process at a time."""
     series, shared, single = np.split(u, np.searchsorted(u, [SERIES_BELOW, SHARED_BELOW], side="right"))
     # the number of nodes of a rule grows with the number of harmonics that it resolves
-    points = max(8, SHARED_BLOCK // (1 + harmonics // 100))
+    points = max(8, 512 // (1 + harmonics // 100))
     split = [series, *np.array_split(shared, 1 + shared.size // points)]
     blocks = [part[None, :] for part in split if part.size]
-    return blocks + [single[i : i + BLOCK, None] for i in range(0, single.size, BLOCK)]
+    return blocks + [single[i : i + TOGETHER, None] for i in range(0, single.size, TOGETHER)]
 
 
 def count_of(d: int, w: float, u: Floats, harmonics: int) -> tuple[float, float]:
@@ -153,10 +136,7 @@ def count_of(d: int, w: float, u: Floats, harmonics: int) -> tuple[float, float]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A function of u - s at points u and nodes s, times the weights of the nodes: `rows`, (half, rule, row, node).
-
-    With a `matrix`, (point, row), it is the product of both.
-    """
+    """A function of u - s at points u and nodes s, times the weights: (half, rule, row, node), after a (point, row)."""
 
     rows: Floats
     matrix: Floats | None = None
@@ -196,7 +176,7 @@ def _kernels(rule: Nodes, u: Floats) -> tuple[Kernel, Kernel]:
         second = np.concatenate([nothing, growth**2 * factors[:, : POWERS - 1]], axis=1)
         rows = np.ascontiguousarray(rows[..., rule.live])
         return Kernel(rows, first), Kernel(rows, second)
-    y = np.minimum(u[:, :, None] - rule.s[:, :, None, rule.live], LARGE / 2)
+    y = np.minimum(u[:, :, None] - rule.s[:, :, None, rule.live], 350)  # e^{2 y} is a double
     growth = np.exp(y)
     single = growth * (np.exp(-growth) * rule.weight[:, :, None, rule.live])
     return Kernel(single), Kernel(growth * single)
@@ -207,13 +187,13 @@ def log_phi(rule: Nodes, u: Floats) -> Floats:
     if _by_series(u):
         powers, factors = _powers(rule, u)
         return np.asarray(np.log1p(both(powers.sum(axis=-1) @ factors[:, 1:].T)))
-    growth = np.exp(np.minimum(u[:, :, None] - rule.s[:, :, None, :], LARGE))
+    growth = np.exp(np.minimum(u[:, :, None] - rule.s[:, :, None, :], 700))
     falling = both(_average(-np.expm1(-growth), rule.weight))
-    if np.all(falling < MOSTLY):
+    if np.all(falling < 0.9):  # beyond it phi is the smaller number
         return np.asarray(np.log1p(-falling))
     rest = both(_average(np.exp(-growth), rule.weight))
     with np.errstate(divide="ignore"):
-        return np.asarray(np.where(falling < MOSTLY, np.log1p(-np.minimum(falling, MOSTLY)), np.log(rest)))
+        return np.asarray(np.where(falling < 0.9, np.log1p(-np.minimum(falling, 0.9)), np.log(rest)))
 
 
 def _average(values: Floats, weight: Floats) -> Floats:
@@ -221,8 +201,8 @@ def _average(values: Floats, weight: Floats) -> Floats:
     return np.asarray(values @ weight[..., None])[..., 0]
 
 
-def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
-    """The integrands at points u (rule, point)."""
+def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Floats:
+    """The fields of `Sums` at points u (rule, point)."""
     near = np.ascontiguousarray(rule.near[..., rule.live])
     first, second = _kernels(rule, u)
     mean, square = (both(kernel.of(np.ones_like(near))) for kernel in (first, second))
@@ -233,8 +213,8 @@ def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
     pairs[1] += tail * (2 * mean * last[0] + last[0] ** 2) + 4 * spectrum.tail_error * mean**2
     variogram += 2 * tail * square
     variogram_error += 2 * tail * last[1] + 4 * spectrum.tail_error * square
-    columns = (log_phi(rule, u), square, mean, variogram, pairs[0], variogram_error, pairs[1])
-    return Sums(*(column.reshape(2, -1) for column in columns))
+    columns = (log_phi(rule, u), square, variogram, pairs[0], variogram_error, pairs[1])
+    return np.stack([column.reshape(2, -1) for column in columns])
 
 
 def _harmonics(

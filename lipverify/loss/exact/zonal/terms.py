@@ -17,10 +17,12 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
+from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.zonal.harmonics import Spectrum
+from lipverify.loss.exact.zonal.projection import COEFFICIENT
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, nodes, sums
-from lipverify.loss.terms import LossTerms
+from lipverify.loss.exact.zonal.sums import HARMONIC, SHARED_BELOW, Sums, count_of, log_phi, nodes, sums
+from lipverify.loss.work import COPIES, DOUBLE, NANO, TRACING, Counts
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
@@ -33,39 +35,21 @@ MOST_DEGREES, MOST_POINTS = 20_000, 60_000
 MOST_WORK = 10_000_000
 """Largest number of harmonics times points in u with their own rule: about two minutes."""
 OTHERWISE = "method='montecarlo', or route='ridge' for a law with links, a covariance or a variogram"
-HARMONICS_A_WIDTH = 10
-"""Harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}."""
 ROUNDING = 200 * EPS
 """Relative rounding of a bias: a sum over thousands of harmonics, each from a recurrence."""
-DENSITY_ROUNDING = 4 * EPS
-"""Relative rounding of sin(theta) at a node; the weights contain its power d - 2. It is 1 eps for the sine itself, and
-for theta in [0, pi], which deficit and weight share, 2 eps from two edges and 1 eps from the position between them."""
 FLAT = 1e-17
 """A w up to this value changes the weights and both terms by less than rounding."""
-SHORT = (64, 512)
-"""Lengths of a spectrum to try before the work is estimated: a smooth law has no more harmonics."""
-WEIGHTLESS = 48.0
-"""Contribution of u with n (1 - phi) above this is left out: its weight is e^-48."""
 
 
-def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
-    """Loss terms at every value in `w` (finite, >= 0) for a law with a known covariance.
+def zonal_terms(problem: Problem, w: Floats) -> Floats:
+    """Bias, noise, and the errors of both at every value in `w` (finite, >= 0) for a law with a known covariance.
 
     Errors are bounds: the difference to rules with twice the step, the error of the spectrum, harmonics left out, and
     rounding. Validity: every d and n; w up to about 3,700 if windows hold few tokens. Spectra that fall like a power,
     as that of ReLU, need about 28 sqrt(w) harmonics, and 10 w if windows hold few tokens.
-
-    Raises
-    ------
-    OutOfReach
-        If more than 20,000 harmonics, 60,000 points in u, or 10^7 pairs of them would be needed.
-
     Source: the product formula for Gegenbauer polynomials; docs/method.md.
     """
-    values = np.array([_at(problem, float(window)) for window in np.ravel(w)])
-    noise, bias, noise_error, bias_error = np.moveaxis(values.reshape((*np.shape(w), 4)), -1, 0)
-    errors = {"bias_error": bias_error, "noise_error": noise_error}
-    return LossTerms(problem=problem, method="exact", w=w, noise=noise, bias=bias, **errors)
+    return np.array([_at(problem, window) for window in w.tolist()]).T
 
 
 def rough_zonal_terms(problem: Problem, w: Floats, count: int) -> tuple[Floats, Floats]:
@@ -95,16 +79,10 @@ def work_of(problem: Problem, w: float) -> float:
 
 
 def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
-    """Largest number of harmonics for one w, nodes for each, and size of the largest array.
-
-    Raises
-    ------
-    OutOfReach
-        If there are too many points in u, or too many harmonics.
-    """
+    """Largest number of harmonics for one w, nodes for each, and size of the largest array."""
     u = _grid(problem.d, float(problem.n), w)
     harmonics = int(min(_wanted(w, u), MOST_DEGREES))
-    for most in SHORT:
+    for most in (64, 512):  # a smooth law has no more harmonics
         if most < harmonics and (size := spectrum_of(problem.law, problem.d, most).k.size) < most:
             harmonics = size
     if _own(u) * harmonics > MOST_WORK:
@@ -112,23 +90,39 @@ def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
     return harmonics, *count_of(problem.d, w, u, harmonics)
 
 
+def zonal_tables(law: Law, d: int) -> Counts:
+    """Seconds for reading a user's function; there is no table."""
+    return ({"tracing": TRACING} if sight_of(law).traced else {}), 0.0
+
+
+def zonal_windows(problem: Problem, w: Floats) -> list[Counts]:
+    """Seconds by stage, and bytes, at every w."""
+    counts, links = list[Counts](), max(sight_of(problem.law).links, 1)
+    for window in w.tolist():
+        harmonics, nodes, largest = counts_of(problem, window)
+        spectrum = harmonics * (2000 + 13 * harmonics) * COEFFICIENT * links * NANO
+        stages = {"harmonics": harmonics * nodes * HARMONIC * NANO, "the spectrum of the law": spectrum}
+        counts.append((stages, COPIES * DOUBLE * (largest + 30 * harmonics)))
+    return counts
+
+
 def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:
-    """(noise, bias, noise error, bias error) at one w."""
     n, variance = float(problem.n), problem.sigma**2
     if w <= FLAT or n == 1:
         spectrum = spectrum_of(problem.law, problem.d, 64)
         bias = (1 + 1 / n) * spectrum.total
         error = ROUNDING * bias + 2 * (spectrum.tail_error + float(np.sum(spectrum.error)))
-        return variance / n, bias, 4 * EPS * variance / n, error
+        return bias, variance / n, error, 4 * EPS * variance / n
     u = _grid(problem.d, n, w)
     integrands = sums(_spectrum(problem.law, problem.d, w, u), w, u)
     values = _integrals(integrands, n, 0, 1)
     gaps = sum(np.abs(values - coarse) for coarse in (_integrals(integrands, n, 0, 2), _integrals(integrands, n, 1, 1)))
-    rounding = ROUNDING + DENSITY_ROUNDING * (problem.d - 2) + EPS * 4 * float(np.max(np.abs(u)))
+    # the weights contain sin^{d-2}(theta): 1 eps for the sine, 2 for the edges of theta, 1 for the place between them
+    rounding = ROUNDING + 4 * EPS * (problem.d - 2) + EPS * 4 * float(np.max(np.abs(u)))
     noise_error, bias_error = gaps + rounding * values
     single, double = _factors(integrands.log_phi[0], n, STEP)
     bias_error += float(single @ integrands.variogram_error[0] + double @ integrands.pairs_error[0])
-    return variance * float(values[0]), float(values[1]), variance * float(noise_error), float(bias_error)
+    return float(values[1]), variance * float(values[0]), float(bias_error), variance * float(noise_error)
 
 
 def _integrals(integrands: Sums, n: float, which: int, stride: int) -> Floats:
@@ -173,7 +167,8 @@ def _wanted(w: float, u: Floats) -> float:
     many = 28 * math.sqrt(w) + 40
     high = float(u[-1])
     share = min(max(high, 0.0), w) / (2 * w)
-    few = HARMONICS_A_WIDTH * w * 2 * math.sqrt(share * (1 - share)) if high > 2 else 0.0
+    # harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}
+    few = 10 * w * 2 * math.sqrt(share * (1 - share)) if high > 2 else 0.0
     return max(many, few)
 
 
@@ -183,9 +178,9 @@ def _grid(d: int, n: float, w: float) -> Floats:
     shared = nodes(d, w, np.array([SHARED_BELOW]))
 
     def over(u: float) -> bool:
-        """True if the integrand beyond u is negligible: (1 - phi)(n - 2) > WEIGHTLESS. Never true for n = 2."""
+        """True if the weight of the integrand beyond u is below e^-48; never for n = 2."""
         rule = shared if u <= SHARED_BELOW else nodes(d, w, np.array([u]))
-        return (n - 2) * -float(log_phi(rule, np.array([[u]]))[0, 0, 0]) > WEIGHTLESS
+        return (n - 2) * -float(log_phi(rule, np.array([[u]]))[0, 0, 0]) > 48
 
     mean_g = float(np.sum(np.exp(-shared.s) * shared.weight)) / 2
     low = min(-math.log(n) - math.log(max(mean_g, 1e-300)) - 25, 0.0)

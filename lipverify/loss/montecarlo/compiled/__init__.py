@@ -1,11 +1,9 @@
-"""Compiled samplers of whole contexts: sources that CUDA and C compilers accept, their arguments and their layout.
-
-The layout is the distribution of w and bundles over blocks, warps and lanes of a GPU.
+"""Compiled samplers of whole contexts: sources that CUDA and C compilers accept, their arguments, and their layout over
+blocks, warps and lanes of a GPU.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Sequence
@@ -17,15 +15,10 @@ from lipverify.errors import InvalidInput
 _INCLUDE = re.compile(r'^#include "(\w+\.(?:cuh|h))"\n', re.MULTILINE)
 
 
-@functools.cache
 def assembled(name: str = "kernels.cu") -> str:
     """The file `name` with each header of this folder inserted once in place of its include.
 
-    A run-time compiler then needs no search path, and a cache keyed by the text notices every change in a header.
-    Compiler messages still name the file and the line.
-
-    >>> "#include" in assembled().split("#else")[0]
-    False
+    So a run-time compiler needs no search path, and a cache keyed by the text notices every change in a header.
     """
     return _expand(name, set())
 
@@ -49,71 +42,44 @@ LAWS = {"affine": 0, "linear": 0, "relu": 1, "cosine": 2, "quadratic": 3}
 MOST_RUNGS = 8
 """Values of w that follow from one exponential: w_0, 2 w_0, ..., 2^7 w_0; the noise at the last needs 2^8 w_0."""
 QUERIES, PLACES, LANES, MOST_TEAMS, MOST_WARPS = 4, 8, 32, 2, 8  # as in kernels.cu
-TOKENS_A_LANE = 256
-"""Smallest number of tokens per lane at which lanes share a query: then the cost of joining their sums is small."""
-
 STRETCH, MOST_PARTS = 2**14, 2**15
-"""Smallest number of tokens of a part of a context, and largest number of parts; longer contexts have several parts."""
+"""Smallest number of tokens of a part of a context, and largest number of parts."""
 WORK = 2**28
-"""Tokens of a launch, each counted once per ladder: enough to fill any device, and few enough to end long before a
-display's watchdog stops the launch, even on a slow device."""
+"""Tokens of a launch, each counted once per ladder: they fill any device, and no display's watchdog stops them."""
 
 Ladder = tuple[float, int]
 """(w_0, m): the values w_0, 2 w_0, ..., 2^(m - 1) w_0."""
 
 
 def instantiation(law: str, rungs: int, function: str = "samples") -> str:
-    """The CUDA function's name for a law and a number of rungs.
-
-    >>> instantiation("relu", 8)
-    'samples<1, 8>'
-    """
+    """The CUDA function's name for a law and a number of rungs."""
     return f"{function}<{LAWS[law]}, {rungs}>"
 
 
 def size_of_sums(law: str, rungs: int) -> int:
-    """Number of doubles of a context's sums: a maximum, and S and each T at one more w than there are rungs.
-
-    >>> size_of_sums("affine", 8), size_of_sums("cosine", 8)
-    (28, 19)
-    """
+    """Number of doubles of a context's sums: a maximum, and S and each T at one more w than there are rungs."""
     return 1 + (3 if LAWS[law] < LAWS["cosine"] else 2) * (rungs + 1)
 
 
 def split(ladders: Sequence[Ladder], most: int = MOST_RUNGS) -> list[Ladder]:
-    """Split ladders so that none has more than `most` rungs; the w and their order stay the same.
-
-    >>> split([(0.5, 3), (1.0, 17)])
-    [(0.5, 3), (1.0, 8), (256.0, 8), (65536.0, 1)]
-    """
+    """Split ladders so that none has more than `most` rungs; the w and their order stay the same."""
     parts = ((base, first, rungs) for base, rungs in ladders for first in range(0, rungs, most))
     return [(base * 2.0**first, min(most, rungs - first)) for base, first, rungs in parts]
 
 
 def slices_of(n: int) -> int:
-    """Number of lanes that share the n tokens of a query: a power of two, at most eight.
-
-    >>> [slices_of(n) for n in (1, 511, 512, 1000, 10**9)]
-    [1, 1, 2, 2, 8]
-    """
-    return int(2 ** (max(1, min(PLACES, n // TOKENS_A_LANE)).bit_length() - 1))
+    """Number of lanes that share the n tokens of a query: a power of two, at most eight."""
+    # with 256 tokens a lane the cost of joining their sums is small
+    return int(2 ** (max(1, min(PLACES, n // 256)).bit_length() - 1))
 
 
 def stretch_of(n: int) -> int:
-    """Number of tokens of a part of a context; each part has its own block. It depends on n only, and so do the sums.
-
-    >>> [-(-n // stretch_of(n)) for n in (1000, 2**14, 2**14 + 1, 10**6, 2**26, 10**10)]
-    [1, 1, 2, 62, 4096, 19074]
-    """
+    """Number of tokens of a part of a context, which has its own block: a function of n only, as the sums are."""
     return max(STRETCH, 2 ** (-(-n // MOST_PARTS) - 1).bit_length())
 
 
 def parts_of_launch(n: int, ladders: int, bundles: int) -> int:
-    """Parts of each context that one launch sums.
-
-    >>> [parts_of_launch(n, ladders=1, bundles=1) for n in (1000, 10**6, 5 * 10**9)]
-    [1, 62, 1024]
-    """
+    """Parts of each context that one launch sums."""
     stretch = stretch_of(n)
     return max(1, min(-(-n // stretch), WORK // (bundles * ladders * min(n, stretch))))
 
@@ -128,10 +94,7 @@ class Launch:
 
 
 def launch_of(n: int, ladders: int, bundles: int, parts: int) -> Launch:
-    """The shape of a launch: a warp for each ladder of each team, and two teams per block if there is room.
-
-    So a block has at least two warps, unless there is only one group of bundles; then the blocks that fit on a
-    multiprocessor keep it busy. The shape does not change a sample.
+    """A warp for each ladder of each team, and two teams per block if there is room; it does not change a sample.
 
     >>> launch_of(n=1000, ladders=4, bundles=64, parts=1)
     Launch(grid=(8, 1), block=(256,), teams=2)
@@ -144,13 +107,7 @@ def launch_of(n: int, ladders: int, bundles: int, parts: int) -> Launch:
 
 
 def require_question(law: str, d: int, n: int, ladders: Sequence[Ladder], bundles: int) -> None:
-    """Refuse arguments outside the range of the compiled code.
-
-    Raises
-    ------
-    InvalidInput
-        If an argument breaks its rule.
-    """
+    """Refuse arguments outside the range of the compiled code."""
     if law not in LAWS:
         raise InvalidInput(f"law = {law!r} has no compiled code; choose one of: {', '.join(LAWS)}.")
     if d < 2 or n < 1:

@@ -1,14 +1,7 @@
-r"""Launch the GPU code through CuPy, which is imported on first use.
+"""Launch the GPU code through CuPy, which is imported on first use.
 
 One call draws bundles of contexts, scores their tokens and accumulates the sums for every w of a grid; no array of
-tokens is stored. With a_i proportional to exp(w t_i), t_i = <x_i, x>, z_i = <q, x_i> and c = <q, x>, a context gives
-
-    noise  sum_i a_i^2,
-    bias   sum_k (sum_i a_i h_k(z_i) - h_k(c))^2                       for a ridge law with links h_k,
-           (sum_i a_i (1 - t_i))^2 + sum_i a_i^2 (1 - t_i^2)           for the affine and the linear law,
-
-where the latter is d times the average over the task and over the tokens given t. A bundle is four contexts with the
-same tokens; its average is one sample (see contexts.cuh).
+tokens is stored. The samples are those of `montecarlo.reduced` (see contexts.cuh).
 """
 
 from __future__ import annotations
@@ -45,12 +38,10 @@ from lipverify.loss.montecarlo.compiled import (
 OPTIONS = ("--std=c++17",)
 THREADS = 256
 """Threads of a block: eight warps, which share a multiprocessor with other blocks."""
-WORD = 2**64 - 1
-"""The lowest 64 bits of an integer."""
 TOKENS = 2**26
-"""Number of tokens per call, enough to fill any device."""
+"""Tokens a call, enough to fill any device."""
 OLDEST = 14
-"""The first major version of CuPy with the functions of the array standard used here (`concat`, `matrix_transpose`)."""
+"""The first major version of CuPy with `concat` and `matrix_transpose`."""
 INSTEAD = "use --backend numpy."
 NO_MEMORY = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALLOC_FAILED")
 NOT_COMPILED = ("PTX", "Ptx", "NO_BINARY_FOR_GPU", "NoKernelImageForDevice")
@@ -58,9 +49,7 @@ NOT_COMPILED = ("PTX", "Ptx", "NO_BINARY_FOR_GPU", "NoKernelImageForDevice")
 MIXED = ("Unsupported type <class 'numpy.", "Implicit conversion to a NumPy array is not allowed")
 """CuPy's messages if arrays of the host and of a device are mixed."""
 MISSING = ("CuPy failed to load", "Failure finding", "cannot open shared object file", "DLL load failed")
-"""Messages for a missing library, of CuPy, of the package that finds its libraries, and of the loaders of Linux and
-Windows.
-"""
+"""Messages for a missing library, of CuPy, of the package that finds its libraries, of Linux and of Windows."""
 
 
 def why_no_gpu() -> str:
@@ -89,13 +78,7 @@ def why_no_gpu() -> str:
 
 @functools.cache
 def require_gpu() -> None:
-    """Refuse to continue without a GPU; a GPU that was found is not searched again.
-
-    Raises
-    ------
-    InvalidInput
-        If CuPy is not installed, fails to import or is too old, finds no device, or has no compiler for it.
-    """
+    """Refuse to continue without a GPU; a GPU that was found is not searched again."""
     why = why_no_gpu()
     if why:
         raise InvalidInput(f"backend = 'cupy': no usable GPU was found ({why}); {INSTEAD}")
@@ -103,17 +86,7 @@ def require_gpu() -> None:
 
 @contextmanager
 def at_work(device: Any = None) -> Iterator[None]:
-    """Make a CuPy device current; its errors are raised again as one line.
-
-    Raises
-    ------
-    OutOfReach
-        If its memory is too small.
-    InvalidInput
-        If the code cannot be compiled, a CUDA library is missing, or a user's function works with NumPy only.
-    DeviceLost
-        If it fails in any other way; then this process cannot use it any more.
-    """
+    """Make a CuPy device current; its errors are raised again as one line."""
     try:
         with nullcontext() if device is None else device:
             yield
@@ -149,11 +122,7 @@ def _refusal(error: Exception) -> Exception | None:
 
 
 def short_of_memory(error: Exception) -> bool:
-    """True if an error is due to lack of memory, so that smaller chunks may help; not all such are MemoryErrors.
-
-    >>> short_of_memory(RuntimeError("CUDA_ERROR_OUT_OF_MEMORY: out of memory")), short_of_memory(RuntimeError("other"))
-    (True, False)
-    """
+    """True if an error is due to lack of memory, so that smaller chunks may help; not all such are MemoryErrors."""
     return isinstance(error, MemoryError) or any(mark in _line(error) for mark in NO_MEMORY)
 
 
@@ -183,38 +152,11 @@ def release() -> None:
 def samples(
     law: str, L: float, d: int, n: int, ladders: Sequence[Ladder], key: int, first: int, bundles: int
 ) -> tuple[Any, Any]:
-    """Noise and bias samples of the bundles `first`, ..., `first + bundles - 1`.
+    """Noise and bias samples of the bundles from `first` on, (bundles, number of w), ladder after ladder.
 
-    Parameters
-    ----------
-    law, L
-        One of `LAWS`, and its constant, on which the samples of the cosine law alone depend.
-    d, n
-        Dimension >= 2, and number of tokens of a context.
-    ladders
-        The values of w, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Every eighth rung of a
-        ladder is computed by a separate exponential.
-    key
-        Key of the Philox stream: an integer of 128 bits, as `numpy.random.Philox` takes it.
-    first, bundles
-        The first bundle and the number of bundles; bundle j is a function of (key, d, n, j) only.
-
-    Returns
-    -------
-    (noise, bias)
-        CuPy arrays of doubles, (bundles, number of w), with the w of the first ladder, then of the second, ...; in
-        units of sigma^2 and of the variance of the law's amplitude (affine and linear: of that variance over d).
-
-    Raises
-    ------
-    InvalidInput
-        If there is no GPU, or an argument breaks its rule.
-
-    Notes
-    -----
-    A query is shared by 2^k lanes of a warp, and a long context by several blocks; these numbers depend on n only. So
-    on one kind of device the samples of a bundle are the same to the last bit whichever other bundles the call draws
-    and however many launches it takes.
+    `key` has 128 bits, as `numpy.random.Philox` takes it. Units are sigma^2 and the variance of the law's amplitude,
+    for affine and linear over d. Bundle j is a function of (key, d, n, j), to the last bit on one kind of device: how
+    many lanes share a query, and blocks a context, depends on n only.
     """
     require_question(law, d, n, ladders, bundles)
     require_gpu()
@@ -249,27 +191,7 @@ def samples(
 
 
 def device_uniforms(key: int, first_block: int, count: int) -> Any:
-    """Uniforms on [0, 1) drawn on the device: those of NumPy's generator, bit for bit.
-
-    Parameters
-    ----------
-    key
-        Key of the Philox stream: an integer of 128 bits.
-    first_block
-        The first block of four words, below 2^128: the `counter` of `numpy.random.Philox`.
-    count
-        Number of uniforms.
-
-    Returns
-    -------
-    cupy.ndarray
-        (word >> 11) 2^-53 for `count` words, as `Generator(Philox(key=key, counter=first_block)).random(count)`.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no GPU.
-    """
+    """Uniforms on [0, 1) drawn on the device: those of NumPy's generator, bit for bit."""
     require_gpu()
     import cupy
 
@@ -281,7 +203,7 @@ def device_uniforms(key: int, first_block: int, count: int) -> Any:
 
 
 def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], first: int = 0) -> Array:
-    """The uniforms of `foundation.streams.uniforms`, bit for bit, drawn on the device."""
+    """`foundation.streams.uniforms`, bit for bit, drawn on the device."""
     block, skipped = divmod(first, 4)
     words = device_uniforms(key_of(seed, stream), chunk * BLOCKS_PER_CHUNK + block, skipped + math.prod(shape))
     return words[skipped:].reshape(shape)
@@ -296,10 +218,7 @@ def inverted(uniforms: Array) -> Array:
 
 
 def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floats) -> Floats:
-    """The moments of each leaf as in `foundation.means.samples.leaf_moments`, reduced on the device.
-
-    A leaf is summed in the order of its samples, so its moments are reproducible to the last bit.
-    """
+    """`foundation.means.samples.leaf_moments`, reduced on the device, each leaf in the order of its samples."""
     import cupy
 
     leaves, columns = len(cuts) - 1, samples.shape[1]
@@ -327,5 +246,4 @@ def _compiled(name: str, device: int) -> Any:
 
 
 def _halves(number: int) -> tuple[int, int]:
-    """The lower and the upper 64 bits."""
-    return number & WORD, number >> 64 & WORD
+    return number % 2**64, (number >> 64) % 2**64

@@ -22,29 +22,12 @@ from lipverify.loss.montecarlo.compiled import LAWS, Ladder, assembled, require_
 __all__ = ["has_compiler", "require_compiler", "samples"]
 
 
-ALIGNMENT = 64
-"""Alignment in bytes: the size of the widest register and of a cache line."""
-
-
 def samples(
     law: str, L: float, d: int, n: int, ladders: Sequence[Ladder], key: int, first: int, bundles: int
 ) -> tuple[Floats, Floats]:
-    """Noise and bias samples of the bundles `first`, ..., `first + bundles - 1`.
+    """The samples of `launch.samples`, in arrays of NumPy.
 
-    The arguments and the two arrays, here NumPy's, are those of `launch.samples`. A foot w_0 above 2^50 is replaced by
-    2^50, because rounding of t makes larger values of w equivalent.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no C compiler, or it fails, or an argument breaks its rule.
-    OutOfReach
-        If the compiled code computes wrong values.
-
-    Notes
-    -----
-    On one machine the samples of a bundle are the same to the last bit whichever other bundles or ladders the call has.
-    Fewer than eight bundles of contexts with less than 2048 tokens take as long as eight.
+    A foot w_0 above 2^50 is replaced by 2^50, because rounding of t makes larger values of w equivalent.
     """
     require_question(law, d, n, ladders, bundles)
     return _samples(_loaded(), law, L, d, n, ladders, key, first, bundles)
@@ -52,7 +35,6 @@ def samples(
 
 @functools.cache
 def _loaded() -> ctypes.CDLL:
-    """The compiled code, loaded once per process."""
     return compiled(assembled("native.c"), _computes)
 
 
@@ -67,14 +49,14 @@ def _samples(
     first: int,
     bundles: int,
 ) -> tuple[Floats, Floats]:
-    """Draw samples with the compiled code."""
     loaded.lipverify_room.restype = ctypes.c_size_t
     ladders = split(ladders, loaded.lipverify_rungs())
     starts = np.array([0, *itertools.accumulate(rungs for _, rungs in ladders)], dtype=np.intc)
     bases = np.array([base for base, _ in ladders], dtype=np.float64)
     noise, bias = np.empty((2, bundles, starts[-1]))
-    workspace = np.empty(loaded.lipverify_room(len(ladders)) + ALIGNMENT, dtype=np.uint8)
-    workspace = workspace[-workspace.ctypes.data % ALIGNMENT :]
+    alignment = 64  # bytes of the widest register and of a cache line
+    workspace = np.empty(loaded.lipverify_room(len(ladders)) + alignment, dtype=np.uint8)
+    workspace = workspace[-workspace.ctypes.data % alignment :]
     words = [ctypes.c_uint64(word) for word in (key, key >> 64, first, bundles)]
     problem = [LAWS[law], d, ctypes.c_uint64(n), ctypes.c_double(L)]
     arrays = [ctypes.c_void_p(array.ctypes.data) for array in (bases, starts, workspace, noise, bias)]
@@ -116,7 +98,6 @@ def _definition(law: str, L: float, d: int, n: int, ladders: Sequence[Ladder], k
 
 
 def _links(law: str, L: float) -> tuple[Any, ...]:
-    """The links of a law."""
     if law == "relu":
         return (lambda z: np.maximum(z, 0), lambda z: np.maximum(-z, 0))
     return (lambda z: np.cos(L * z),) if law == "cosine" else (np.square,)

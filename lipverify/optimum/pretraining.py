@@ -1,15 +1,12 @@
-"""Pretrain M by stochastic gradient descent on fresh tasks, as is done in practice.
-
-A `Recipe` is a record of the choices of a run that papers do not state.
-"""
+"""Pretrain M by stochastic gradient descent on fresh tasks; a `Recipe` records the choices that papers do not state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
@@ -30,35 +27,26 @@ from lipverify.problem.problem import require_problem
 
 Progress = Callable[[int, int], None]
 
-SMALL = 0.01
-"""Standard deviation of the entries of the default start, for covariates of radius 1."""
 LARGEST_SCORE = 1e8
-"""A score of an entry of M above this counts as divergence: softmax then puts all weight on one token, and the gradient
-vanishes.
-"""
+"""Divergence: softmax then puts all weight on one token, and the gradient vanishes."""
 MOST_DRAWS = 10**12
-"""The largest number of random numbers of a training: days of work, although each batch fits by itself."""
-RECORDS = 50
-"""Number of recorded steps by default: enough for a curve."""
+"""Random numbers of a training: days of work, although each batch fits by itself."""
 
 
 class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     """M during a training run, with all settings of the run.
-
-    `steps` (R,) are the numbers of steps at which M (R, d, d) was recorded, from 0 to the last. `loss` (R,) is the loss
-    of each recorded M on held-out contexts, which no step uses and which are the same for all records; `loss_error`
-    has half-widths of 95 % intervals, and `gradient_norm` is the Frobenius norm of the loss's gradient.
 
     Attributes
     ----------
     problem, attention, optimiser, batch, held_out, seed, stream
         The settings.
     steps
-        Number of steps before each record, (R,).
+        Number of steps before each record, (R,), from 0 to the last.
     M
         The matrix at each record, (R, d, d).
     loss, loss_error
-        The held-out loss, (R,), in units of y squared, and half-widths.
+        The loss, (R,), in units of y squared, on held-out contexts that no step uses, the same for all records, and
+        half-widths of 95 % intervals.
     gradient_norm
         Frobenius norm of its gradient, (R,).
 
@@ -82,31 +70,6 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     loss: Floats
     loss_error: Floats
     gradient_norm: Floats
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a training, except its start and its random numbers.
-
-    Attributes
-    ----------
-    rule
-        The optimiser.
-    steps, batch, attention, every, held_out
-        As for `pretrain`.
-
-    Examples
-    --------
-    >>> from lipverify.foundation.optimisers import optimiser_named
-    >>> Settings(rule=optimiser_named("adam", 0.05), steps=100, batch=32).held_out
-    4096
-    """
-
-    rule: Optimiser
-    steps: int
-    batch: int
-    attention: AttentionName = "softmax"
-    every: int | None = None
-    held_out: int = 4096
 
 
 def pretrain(
@@ -178,68 +141,54 @@ def pretrain(
     ([0, 50, 100], (3, 2, 2), True)
     """
     rule = optimiser_named(optimiser, learning_rate, beta1=beta1, beta2=beta2, eps=eps)
-    settings = Settings(rule=rule, steps=steps, batch=batch, attention=attention, every=every, held_out=held_out)
-    return pretrain_together(problem, settings, [stream], [start], seed=seed, progress=progress)[0]
+    return pretrain_together(
+        problem, rule, [stream], [start], steps=steps, batch=batch, attention=attention, every=every, held_out=held_out,
+        seed=seed, progress=progress,
+    )[0]  # fmt: skip
 
 
 def pretrain_together(
     problem: Problem,
-    settings: Settings,
+    rule: Optimiser,
     streams: Sequence[str],
     starts: Sequence[Matrix | None],
     *,
+    steps: int,
+    batch: int,
+    attention: AttentionName = "softmax",
+    every: int | None = None,
+    held_out: int = 4096,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Trajectory]:
     """Run several trainings of one problem together; each equals `pretrain` with its stream and start.
 
-    Parameters
-    ----------
-    problem
-        The problem: d, n, the law, sigma, the covariates.
-    settings
-        The settings of every training.
-    streams
-        The stream of each training.
-    starts
-        M at the start of each, (d, d); None for 0.
-    seed
-        Seed of all random numbers.
-    progress
-        Called with (done, steps) after each step.
-
-    Returns
-    -------
-    list[Trajectory]
-        One for each stream.
-
-    Raises
-    ------
-    InvalidInput
-        As `pretrain`.
-
-    Examples
-    --------
     >>> from lipverify.laws import Affine
-    >>> settings = Settings(rule=optimiser_named("adam", 0.05), steps=10, batch=256)
-    >>> together = pretrain_together(Problem(d=2, n=10, law=Affine(L=3.0)), settings, ["a", "b"], [None, None])
-    >>> alone = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, batch=256, stream="b")
-    >>> bool(np.allclose(together[1].M, alone.M, rtol=1e-12))
+    >>> problem, how = Problem(d=2, n=10, law=Affine(L=3.0)), {"steps": 10, "batch": 256}
+    >>> together = pretrain_together(problem, optimiser_named("adam", 0.05), ["a", "b"], [None] * 2, **how)
+    >>> bool(np.allclose(together[1].M, pretrain(problem, **how, stream="b").M, rtol=1e-12))
     True
     """
     require_problem(problem)
     a_seed(seed)
     if progress is not None:
         function("progress", progress, "(steps done, steps in all)")
-    rule, attention, held_out = settings.rule, settings.attention, settings.held_out
-    steps, batch = whole("steps", settings.steps, 1), whole("batch", settings.batch, 1)
-    require_affordable(problem, steps, batch)
-    every = max(1, steps // RECORDS) if settings.every is None else whole("every", settings.every, 1)
+    steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
+    _require_affordable(problem, steps, batch)
+    every = max(1, steps // 50) if every is None else whole("every", every, 1)
     unseen = [_held_out(problem, attention, held_out, seed, stream) for stream in streams]
-    start = np.stack([_start(problem, initial, seed, stream) for initial, stream in zip(starts, streams, strict=True)])
+    M = np.stack([_start(problem, *pair, seed) for pair in zip(streams, starts, strict=True)])
+    require_kept(problem, batch)
+    moments, kind = Moments.none(problem.d, problem.d), attention_for(attention, problem.law)
+    v, noise = as_functions(problem.law, "training").amplitude_variance, problem.sigma**2
     recorded, matrices, performances = [], [], []
-    drawn = _drawn(problem, steps, batch, seed, streams)
-    for t, M in enumerate(_iterates(problem, attention, rule, start, drawn)):
+    for t in range(steps + 1):
+        if t > 0:
+            contexts = draw_together(problem, batch, seed, [f"{stream}/training/{t - 1}" for stream in streams])
+            with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused two lines below
+                moments, change = rule.step(moments, _gradient(kind, contexts, M, noise, v))
+                M = M + change
+            _require_finite(problem, M, t, rule.learning_rate)
         if t % every == 0 or t == steps:
             recorded.append(t)
             matrices.append(M)
@@ -247,45 +196,16 @@ def pretrain_together(
         if progress is not None and t > 0:
             progress(t, steps)
     kept = np.array(performances)
+    every_run = Trajectory(
+        problem=problem, attention=attention, optimiser=rule, batch=batch, held_out=held_out, seed=seed, stream="",
+        steps=np.array(recorded), M=np.array(matrices), loss=kept[:, :, 0], loss_error=kept[:, :, 1],
+        gradient_norm=kept[:, :, 2],
+    )  # fmt: skip
+    parts = ("M", "loss", "loss_error", "gradient_norm")
     return [
-        Trajectory(
-            problem=problem,
-            attention=attention,
-            optimiser=rule,
-            batch=batch,
-            held_out=held_out,
-            seed=seed,
-            stream=stream,
-            steps=np.array(recorded),
-            M=np.array(matrices)[:, k],
-            loss=kept[:, k, 0],
-            loss_error=kept[:, k, 1],
-            gradient_norm=kept[:, k, 2],
-        )
+        replace(every_run, stream=stream, **{name: getattr(every_run, name)[:, k] for name in parts})
         for k, stream in enumerate(streams)
     ]
-
-
-def _drawn(problem: Problem, steps: int, batch: int, seed: int, streams: Sequence[str]) -> Iterator[Contexts]:
-    """Draw the contexts of each step, (R, batch, ...)."""
-    require_kept(problem, batch)
-    for t in range(steps):
-        yield draw_together(problem, batch, seed, [f"{stream}/training/{t}" for stream in streams])
-
-
-def _iterates(
-    problem: Problem, attention: AttentionName, rule: Optimiser, M: Floats, drawn: Iterable[Contexts]
-) -> Iterator[Floats]:
-    """M (R, d, d) before the first step, and after each."""
-    moments, kind = Moments.none(problem.d, problem.d), attention_for(attention, problem.law)
-    v, noise = as_functions(problem.law, "training").amplitude_variance, problem.sigma**2
-    yield M
-    for t, contexts in enumerate(drawn, 1):
-        with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused two lines below
-            moments, change = rule.step(moments, _gradient(kind, contexts, M, noise, v))
-            M = M + change
-        _require_finite(problem, M, t, rule.learning_rate)
-        yield M
 
 
 def _gradient(attention: Attention, contexts: Contexts, M: Floats, noise: float, v: float) -> Floats:
@@ -341,7 +261,6 @@ def held_out_losses(
 
 
 def _held_out(problem: Problem, attention: AttentionName, contexts: int, seed: int, stream: str) -> SampledLoss:
-    """The loss as a function of M, on contexts that no step uses."""
     contexts = whole("held_out", contexts, 4 * BATCHES)
     return draw_loss(problem, attention, contexts, seed, f"{stream}/held-out")
 
@@ -352,14 +271,8 @@ def _performance(unseen: SampledLoss, M: Floats) -> tuple[float, float, float]:
     return *mean_interval(losses), float(np.linalg.norm(gradient))
 
 
-def require_affordable(problem: Problem, steps: int, batch: int) -> None:
-    """Refuse a training that would take days.
-
-    Raises
-    ------
-    OutOfReach
-        If its steps would draw more than `MOST_DRAWS` numbers together.
-    """
+def _require_affordable(problem: Problem, steps: int, batch: int) -> None:
+    """Refuse a training that would take days."""
     most = int(MOST_DRAWS / (float(problem.n) * problem.d * batch)) if batch < MOST_DRAWS else 0
     if steps > most:
         raise OutOfReach(
@@ -378,11 +291,10 @@ def _require_finite(problem: Problem, M: Floats, step: int, learning_rate: float
         )
 
 
-def _start(problem: Problem, start: Matrix | None, seed: int, stream: str) -> Floats:
-    """The first M; refuse a start that is not a finite d x d matrix."""
+def _start(problem: Problem, stream: str, start: Matrix | None, seed: int) -> Floats:
     d = problem.d
     if start is None:
-        return SMALL / problem.covariates.scale**2 * normals(seed, f"{stream}/start", 0, (d, d))
+        return 0.01 / problem.covariates.scale**2 * normals(seed, f"{stream}/start", 0, (d, d))
     M = np.array(rows("start", start))
     if M.shape != (d, d):
         raise InvalidInput(f"start has shape {M.shape} and d = {d}: it must be a {d} x {d} matrix.")
@@ -420,10 +332,6 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
             f"start $w_0 = {self.start:g}$"
         )
 
-    def run(self, problem: Problem, *, stream: str, **options: Any) -> Trajectory:
-        """Train M by this recipe, once; see `runs`."""
-        return self.runs(problem, [stream], **options)[0]
-
     def runs(
         self,
         problem: Problem,
@@ -434,25 +342,18 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         held_out: int = 64,
         seed: int,
     ) -> list[Trajectory]:
-        """Train M by this recipe once for each stream, all runs together.
+        """Train M by this recipe once for each stream, all runs together; the arguments are those of `pretrain`.
 
         Runs with the same seed and stream share their start, tokens and directions: if two problems differ in L only,
         so do their runs.
-
-        Parameters
-        ----------
-        problem
-            Any problem whose law can be drawn.
-        streams, seed
-            Addresses of the random numbers.
-        attention, every, held_out
-            As for `pretrain`.
         """
         d = problem.d
         noises = [normals(seed, f"{stream}/perturbation", 0, (d, d)) for stream in streams]
         starts = [self.start * (np.eye(d) + self.spread * noise) for noise in noises]
-        rule = optimiser_named(self.optimiser, self.learning_rate)
-        settings = Settings(
-            rule=rule, steps=self.steps, batch=self.batch, attention=attention, every=every, held_out=held_out
-        )
-        return pretrain_together(problem, settings, streams, starts, seed=seed)
+        return pretrain_together(
+            problem, optimiser_named(self.optimiser, self.learning_rate), streams, starts, steps=self.steps,
+            batch=self.batch, attention=attention, every=every, held_out=held_out, seed=seed,
+        )  # fmt: skip
+
+
+__all__ = ["Recipe", "Trajectory", "held_out_losses", "pretrain", "pretrain_together"]
