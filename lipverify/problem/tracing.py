@@ -219,10 +219,10 @@ class _Search:
                 low, high = sides[decided.index(False)]
             else:
                 apart = 0.0
-            middle = float((low + high) / 2)
-            nice = round(middle, 10)
+            place = float((low + high) / 2)
+            nice = round(place, 10)
             close = self.low < nice < self.high and low - apart <= nice <= high + apart
-            return (nice if close else middle) + 0.0
+            return (nice if close else place) + 0.0
 
     def _require_same(self) -> None:
         """Refuse a function whose values on arrays differ from those on balls."""
