@@ -132,6 +132,8 @@ class Ratio:
         """The first piece, with its random rounding errors measured."""
         theta = piece.places((chebyshev_points(TWO * SIZE) + 1) / 2)
         values = self.at(theta)
+        if not np.any(values):  # so short that V has underflowed or lost all its digits: it shows nothing of V / F
+            return replace(piece, shaken=math.inf, rise_shaken=math.inf)
         near = piece.places(NEAR_0)
         # so near that second differences of V / F are below rounding, so far that rounding errors are independent
         neighbours = self.at(near[:, None] * (1 + 3e-8 * np.array([-1, 0, 1])), finer=True)
