@@ -11,6 +11,8 @@ from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
+from select import select
+from socket import MSG_PEEK
 from threading import Lock
 from urllib.parse import parse_qsl, urlsplit
 
@@ -20,6 +22,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.explore.view import Setting, View, picture, ray, setting_of
 from lipverify.foundation.lazy import directory
 from lipverify.laws import LAWS
+from lipverify.loss.work import Progress
 from lipverify.report.looks import PALETTE, colour_rule
 from lipverify.report.web.drawing import drawing, spoken
 from lipverify.report.web.markup import Markup, element, join
@@ -65,12 +68,21 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(question, dict(parse_qsl(asked.query, keep_blank_values=True)))
         return self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
 
-    def _answer(self, question: Callable[[Setting], View], values: dict[str, str]) -> None:
+    def _require_reader(self) -> None:
+        """End the work for a browser that has left, as it does when a slider moves on: others wait for their turn."""
+        ready, _, _ = select([self.connection], [], [], 0)
+        if ready and not self.connection.recv(1, MSG_PEEK):
+            raise ConnectionAbortedError
+
+    def _answer(self, question: Callable[[Setting, Progress], View], values: dict[str, str]) -> None:
         start = time.perf_counter()
         try:
             setting = setting_of(values)
             with self.turn:
-                view = question(setting)
+                self._require_reader()
+                view = question(setting, lambda *_: self._require_reader())
+        except ConnectionAbortedError:
+            return
         except (InvalidInput, OutOfReach) as error:
             return self._send(HTTPStatus.OK, "application/json", msgspec.json.encode({"refused": str(error)}))
         answer = {

@@ -19,7 +19,7 @@ from lipverify.foundation.shipped import shipped
 from lipverify.foundation.streams import normals
 from lipverify.laws import law_named
 from lipverify.loss.methods import loss_terms
-from lipverify.loss.work import budget
+from lipverify.loss.work import Progress, budget
 from lipverify.optimum.window import Optimum, optimal_window
 from lipverify.problem import Problem
 from lipverify.report import digits
@@ -68,10 +68,10 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     caption: str = ""
 
 
-def picture(setting: Setting) -> View:
+def picture(setting: Setting, progress: Progress | None = None) -> View:
     """The loss by w with its two terms, the optimal w, and the attention of one context at w."""
     problem = setting.problem
-    with budget(SECONDS):
+    with budget(SECONDS, progress=progress):
         best = optimal_window(problem)
         w = best.w if setting.w is None else setting.w
         windows = _windows(best.w)
@@ -102,7 +102,7 @@ def picture(setting: Setting) -> View:
     )  # fmt: skip
 
 
-def ray(setting: Setting) -> View:
+def ray(setting: Setting, progress: Progress | None = None) -> View:
     """The optimal w by n, with the powers that Theorem 2 prints and the proved constants.
 
     The printed range has no constants; it is drawn through the first point from n on. The proved range is drawn for
@@ -110,8 +110,12 @@ def ray(setting: Setting) -> View:
     """
     problem = setting.problem
     lengths = _lengths(float(problem.n))
-    with budget(SECONDS):
-        optima = [optimal_window(problem.replace(n=n)) for n in lengths]
+    optima = []
+    with budget(SECONDS, progress=progress):
+        for n in lengths:
+            if progress is not None:
+                progress(0, 0)  # cheap losses report nothing
+            optima.append(optimal_window(problem.replace(n=n)))
     w = tuple(best.w for best in optima)
     panel = Panel(
         title="Optimal w by number of tokens", xlabel="n", ylabel="w*",

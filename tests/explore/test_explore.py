@@ -124,3 +124,27 @@ def test_a_port_that_is_taken_is_refused(server: ThreadingHTTPServer) -> None:
     for port in (server.server_port, 70_000):
         with pytest.raises(InvalidInput, match=rf"port = {port}"):
             serve(port)
+
+
+def test_no_work_is_done_for_a_browser_that_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty rays are asked for while another query has its turn; their browsers leave, and the next one is answered."""
+    served, worked = serve(), list[Setting]()
+
+    def counted(setting: Setting, progress: Any) -> Any:
+        worked.append(setting)
+        return ray(setting, progress)
+
+    monkeypatch.setattr("lipverify.explore.ray", counted)
+    thread = threading.Thread(target=served.serve_forever)
+    thread.start()
+    handler: Any = served.RequestHandlerClass
+    with handler.turn:
+        for d in range(2, 42):
+            gone = HTTPConnection("127.0.0.1", served.server_port)
+            gone.request("GET", f"/ray?{urlencode({'d': d})}")
+            gone.close()
+    assert "html" in asked(served, "ray", d=3)
+    served.shutdown()
+    thread.join()
+    served.server_close()
+    assert [setting.d for setting in worked] == [3]
