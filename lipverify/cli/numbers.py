@@ -70,7 +70,7 @@ def print_loss(
             with_error(terms.total[i], terms.total_error[i]),
         )
     Console().print(table)
-    if terms.reason and noted:
+    if terms.reason and (noted or method == "montecarlo"):
         Console().print(terms.reason)
     return 0
 

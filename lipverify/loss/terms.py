@@ -74,7 +74,7 @@ class LossTerms(Terms, frozen=True, kw_only=True):
     method
         "exact", "certified", "montecarlo" or "asymptotic".
     reason
-        The reason for another route or for an estimated error; empty otherwise.
+        The reason for another route, an estimated error, or an interval far wider than a normal one; else empty.
     error_kind
         "bounded", "sampled" or "estimated", see above.
 

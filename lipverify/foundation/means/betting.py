@@ -37,6 +37,8 @@ from lipverify.foundation.means import target
 from lipverify.foundation.means.samples import LEAF, MARGIN, ROUNDING, Leaves, Reduce, joined, leaf_moments
 from lipverify.foundation.means.target import Moments, kappa
 
+WIDE = 2.5
+"""A half-width of this many normal ones, or more, is explained."""
 LARGEST_LOSS = 0.75
 """The largest share of the capital that one sample may cost."""
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
@@ -135,6 +137,20 @@ class Tally:
         """The moments of all samples, scaled to [0, 1] between low and high."""
         stages = self.stages
         return sum(stages[1:], stages[0])
+
+    def price(self, half_width: Floats) -> str:
+        """What a wide range of the samples costs, in words; empty if the half-widths are near normal ones."""
+        spread = np.sqrt(self.moments.variance) * self._unit
+        normal = 1.96 * spread / math.sqrt(self.count)
+        times = np.divide(half_width, normal, out=np.zeros_like(normal), where=(normal > 0) & (self.extent > 0))
+        i = int(np.argmax(times))
+        if times[i] < WIDE:
+            return ""
+        return (
+            f"The interval is {times[i]:.3g} times as wide as a normal one, for which {times[i] ** 2:.2g} times fewer "
+            f"contexts are enough: by the bounds of the law contexts lie in a range of {self.extent[i]:.3g}, "
+            f"and contexts differ by {spread[i]:.2g}; a law with a smaller extent, or interval='normal', is cheaper."
+        )
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """(mean, half-width) of each column: mean +- half-width covers the betting interval.

@@ -106,8 +106,8 @@ def until(
     progress: Progress | None = None,
     workers: int = 1,
     kind: Tallies = Tally,
-) -> tuple[Floats, Floats]:
-    """(mean, half-width) of 95 % intervals that are narrower than rtol times the mean, in every column.
+) -> tuple[Floats, Floats, str]:
+    """(mean, half-width) of 95 % intervals narrower than rtol times the mean, and what a wide range costs.
 
     A pilot of `first` samples estimates the necessary number, and new samples are drawn, so that their number does not
     depend on their values. If they are not enough, the draw is repeated with more: look k spends the probability
@@ -127,5 +127,5 @@ def until(
         tally = tally_of(at(f"look {look}"), math.ceil(needed), progress, workers, kind)
         mean, half_width = tally.interval(1 - miss)
         if np.all((half_width <= rtol * mean) | tally.settled):
-            return mean, half_width
+            return mean, half_width, tally.price(half_width) if isinstance(tally, Tally) else ""
     raise OutOfReach(f"rtol = {rtol:g} was not reached in {MOST_LOOKS} looks; use contexts=..., or method='exact'.")

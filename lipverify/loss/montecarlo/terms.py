@@ -159,17 +159,19 @@ def montecarlo_terms(
             require_affordable(contexts, draws, "progress= follows them", progress is not None)
         if rtol is None:
             count = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
-            value, error = tally_of(first, max(2, -(-count // share)), report, workers, kind).interval()
+            tally = tally_of(first, max(2, -(-count // share)), report, workers, kind)
+            value, error = tally.interval()
+            price = tally.price(error) if isinstance(tally, Tally) else ""
         else:
             pilot = min(4_000, max(2, round(DEFAULT_DRAWS / draws)))
-            value, error = until(
+            value, error, price = until(
                 lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), report, workers, kind
             )
         scales = np.repeat(units, np.size(w))
         error = error + first.off if isinstance(first, Elliptic) else error
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
-    return record(noise=noise, bias=bias, noise_error=noise_error, bias_error=bias_error)
+    return record(noise=noise, bias=bias, noise_error=noise_error, bias_error=bias_error, reason=price)
 
 
 def sampler(

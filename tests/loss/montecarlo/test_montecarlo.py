@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -370,7 +371,7 @@ def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough()
     counts: list[int] = []
     for repetition in range(repetitions):
         at = partial(Events.at, repetition)
-        mean, half_width = until(at, 0.6, 40, 10**6, lambda done, total: counts.append(total))
+        mean, half_width, _ = until(at, 0.6, 40, 10**6, lambda done, total: counts.append(total))
         assert half_width[0] <= 0.6 * mean[0]
         misses += bool(abs(mean[0] - Events.probability) > half_width[0])
         misses_of_half += bool(abs(mean[0] - Events.probability) > half_width[0] / 2)
@@ -535,3 +536,24 @@ def test_results_have_the_shape_of_the_windows(shape: tuple[int, ...]) -> None:
     w = np.ones(shape)
     terms = loss_terms(Problem(d=3, n=10, law=ReLU()), w, "montecarlo", contexts=80)
     assert np.shape(terms.bias) == np.shape(terms.noise_error) == np.shape(terms.total) == shape
+
+
+@pytest.mark.parametrize(("extent", "least", "most"), [(2.0, 1.0, 1.0), (20.0, 30.0, 300.0), (2000.0, 1e5, 1e7)])
+def test_the_result_says_what_a_wide_extent_costs(extent: float, least: float, most: float) -> None:
+    """Against the normal interval of the same samples, which it names."""
+
+    def tanh(rng: np.random.Generator, contexts: int, d: int) -> Any:
+        q = rng.standard_normal((contexts, 1, d))
+        return lambda x: np.tanh((q * x).sum(axis=-1))
+
+    problem = Problem(d=3, n=20, law=Sampled(tanh, extent=extent))
+    betting, normal = (
+        loss_terms(problem, 2.0, "montecarlo", contexts=2000, interval=interval) for interval in ("betting", "normal")
+    )
+    stated = re.search(r"is (\S+) times as wide as a normal one, for which (\S+) times fewer", betting.reason)
+    times = float(stated[1]) if stated else 1.0
+    assert least <= times <= most
+    assert normal.reason == ""
+    if stated:
+        assert times == pytest.approx(float(betting.bias_error / normal.bias_error), rel=0.05)
+        assert float(stated[2]) == pytest.approx(times**2, rel=0.1)
