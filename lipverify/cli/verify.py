@@ -141,10 +141,10 @@ def _say_what_is_kept(count: int, path: Path, resume: bool) -> None:
 
 def _kept(finished: Finished) -> str:
     """Say where an interrupted run leaves its measurements."""
-    if finished.problem:
-        return f"finished measurements could not be kept ({finished.problem})"
     if not finished.path.exists():
         return f"finished measurements are lost: {finished.path} was deleted during the run"
+    if finished.problem:
+        return f"finished measurements could not be kept ({finished.problem})"
     return f"finished measurements are in {finished.path}: continue by the same command with --resume"
 
 

@@ -154,10 +154,9 @@ class Rows:
         try:
             self._rows = sqlite3.connect(path, isolation_level=None)
             weakref.finalize(self, self._rows.close)  # from 3.13 on, Python warns of a connection that nobody closed
-            # without shared memory, which ends a process whose file another one cuts (SIGBUS); the folder is locked
-            self._rows.execute("PRAGMA locking_mode=EXCLUSIVE")
-            self._rows.execute("PRAGMA journal_mode=WAL")
-            self._rows.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing; a power cut loses the last rows
+            # no WAL: its shared memory ends a process whose file another one cuts (SIGBUS)
+            self._rows.execute("PRAGMA journal_mode=TRUNCATE")
+            self._rows.execute("PRAGMA synchronous=NORMAL")
             self._rows.execute(
                 "CREATE TABLE IF NOT EXISTS finished (address TEXT, made_by TEXT, result BLOB, PRIMARY KEY (address))"
             )
@@ -226,7 +225,7 @@ class Rows:
         self._unlink()
 
     def _unlink(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", "-journal"):
             with suppress(OSError):
                 self.path.with_name(self.path.name + suffix).unlink()
 

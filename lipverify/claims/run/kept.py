@@ -15,8 +15,8 @@ from lipverify.foundation.store import Rows
 from lipverify.scaling import Growth
 
 NAME = "finished.sqlite"
-NAMES = (NAME, *(f"{NAME}-{kind}" for kind in ("wal", "shm", "journal")))
-"""The file, and the auxiliary files that SQLite makes and removes."""
+NAMES = (NAME, f"{NAME}-journal")
+"""The file, and the one that SQLite makes beside it and removes."""
 
 
 class Kept(NamedTuple):
