@@ -89,7 +89,7 @@ def transformer_alignment(
     contexts, seed
         The number of contexts, and the seed of their streams.
 
-    >>> found = transformer_alignment(2, 50, 1, 1, True, 200, seed=0)
+    >>> found = transformer_alignment(2, 50, 1, 1, True, 4000, seed=0)
     >>> abs(found.square[0] - found.averaged[0]) < found.square[1] + found.averaged[1]
     True
     """
@@ -106,7 +106,7 @@ def transformer_alignment(
 def best_alignment(d: int, n: int, power: int, contexts: int, seed: int) -> Value:
     """E cos^2 of the best linear readout of each context and the target x(1)^power.
 
-    >>> best_alignment(3, 100, 3, 50, seed=0)[0] > 0.5  # for an odd target the cosine tends to a constant
+    >>> best_alignment(3, 100, 3, 500, seed=0)[0] > 0.5  # for an odd target the cosine tends to a constant
     True
     """
     squares = []

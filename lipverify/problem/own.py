@@ -107,7 +107,7 @@ class Ridge(RidgeLaw, frozen=True):
     def _values(self, radius: float = 1.0) -> Array:
         near_jumps = [jump + sign * NEARBY for jump in self.jumps for sign in (-1, 1) if abs(jump) < 1]
         values = self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, near_jumps]))
-        if not np.all(np.isfinite(values)):
+        if math.isfinite(radius) and not np.all(np.isfinite(values)):
             _probe(self.link, "link", (-radius, radius), 4097)
         return np.asarray(values)
 

@@ -10,7 +10,6 @@ dimensions  the same in every dimension at once
 finite    one problem: its minimum, and matrices with a smaller loss than a claimed form
 direct    theorems on linear transformers, and others that need no search for constants
 words        sums of products of matrices of any size, as identities
-controls     a false statement near each lemma, which the checker must reject
 """
 
 from typing import TYPE_CHECKING

@@ -15,7 +15,8 @@ from lipverify.loss.exact.biases.cost import ridge_tables, ridge_windows
 from lipverify.loss.exact.biases.terms import MOST_WINDOWS, ridge_terms, rough_ridge_terms
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import groups
-from lipverify.loss.exact.zonal.terms import FLAT, rough_zonal_terms, zonal_tables, zonal_terms, zonal_windows
+from lipverify.loss.exact.zonal.cost import zonal_tables, zonal_windows
+from lipverify.loss.exact.zonal.terms import FLAT, rough_zonal_terms, zonal_terms
 from lipverify.loss.terms import Route
 from lipverify.loss.work import GIB, Cost, Counts, running
 from lipverify.problem import Problem

@@ -10,7 +10,7 @@ import pytest
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import Zonal
-from lipverify.problem.fine import cancelled
+from lipverify.problem.fine import cancelled  # internal: the bounds of roundings are compared one by one
 
 
 def poisson(rho: float) -> tuple[Any, Any, float]:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Ridge
-from lipverify.loss.exact import routes
-from lipverify.problem.fine import features, sighted
+from lipverify.loss.exact import routes  # internal: a route is made to disagree
+from lipverify.problem.fine import features, sighted  # internal: which places are found
 
 
 def variance(d: int, place: float, height: float) -> float:

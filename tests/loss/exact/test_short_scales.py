@@ -12,9 +12,8 @@ import pytest
 
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
-from lipverify.laws import RBF, Matern, Zonal
+from lipverify.laws import RBF, Law, Matern, Zonal
 from lipverify.loss import LossTerms
-from lipverify.problem.law import Law
 
 FAMILIES: dict[str, Callable[[float], Law]] = {
     "rbf": lambda a: RBF(length=a),

@@ -17,12 +17,9 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.zonal.harmonics import Spectrum
-from lipverify.loss.exact.zonal.projection import COEFFICIENT
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.sums import HARMONIC, SHARED_BELOW, Sums, count_of, log_phi, nodes, sums
-from lipverify.loss.work import COPIES, DOUBLE, NANO, TRACING, Counts
+from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, nodes, sums
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
@@ -88,22 +85,6 @@ def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
     if _own(u) * harmonics > MOST_WORK:
         harmonics = _spectrum(problem.law, problem.d, w, u).k.size
     return harmonics, *count_of(problem.d, w, u, harmonics)
-
-
-def zonal_tables(law: Law, d: int) -> Counts:
-    """Seconds for reading a user's function; there is no table."""
-    return ({"tracing": TRACING} if sight_of(law).traced else {}), 0.0
-
-
-def zonal_windows(problem: Problem, w: Floats) -> list[Counts]:
-    """Seconds by stage, and bytes, at every w."""
-    counts, links = list[Counts](), max(sight_of(problem.law).links, 1)
-    for window in w.tolist():
-        harmonics, nodes, largest = counts_of(problem, window)
-        spectrum = harmonics * (2000 + 13 * harmonics) * COEFFICIENT * links * NANO
-        stages = {"harmonics": harmonics * nodes * HARMONIC * NANO, "the spectrum of the law": spectrum}
-        counts.append((stages, COPIES * DOUBLE * (largest + 30 * harmonics)))
-    return counts
 
 
 def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:
