@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import typst
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
-from lipverify.foundation.latex import UnreadableError
-from lipverify.report.web.words import mathml
+from lipverify.foundation.latex import UnreadableError, typst_math
+from lipverify.report.web.words import many
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +30,14 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 def _set(node: nodes.Node, display: bool) -> str:
     latex = node.astext()
     try:
-        return mathml(latex, display)
-    except (UnreadableError, typst.TypstError) as error:
-        log.warning("formula %r: %s", latex, error, location=node)
-        return f"<code>{nodes.unescape(latex)}</code>"
+        [markup] = many([(typst_math(latex), display)])
+    except UnreadableError as error:
+        markup, why = "", str(error)
+    else:
+        why = "Typst cannot set it"
+    if not markup:
+        log.warning("formula %r: %s", latex, why, location=node)
+    return markup or f"<code>{nodes.unescape(latex)}</code>"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
