@@ -26,8 +26,6 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
     """
 
     name: ClassVar[str] = "covariates"
-    elliptic: ClassVar[bool] = False
-    """True if x = A u where every rotation of u is drawn like u; `stretch` is A."""
 
     def points(self, normals: Array, xp: Any) -> Array:
         """Covariates made of standard normals, (..., d) -> (..., d)."""
@@ -50,6 +48,11 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
         """A matrix A such that x = A u and every rotation of u is drawn like u; None if none is known."""
         return None
 
+    @property
+    def elliptic(self) -> bool:
+        """True if there is a `stretch`, which has d^2 numbers: many, only to ask whether there is one."""
+        return type(self).stretch is not Covariates.stretch
+
     def shape(self, d: int) -> Floats | None:
         """A matrix S such that Rx is drawn like x for every orthogonal R with R S R^T = S; None if unknown."""
         return None
@@ -65,7 +68,6 @@ class Sphere(Covariates, frozen=True, tag="sphere"):
     """
 
     name: ClassVar[str] = "sphere"
-    elliptic: ClassVar[bool] = True
 
     def points(self, normals: Array, xp: Any) -> Array:
         """Normals z over |z|."""
@@ -89,7 +91,6 @@ class Elliptical(Covariates, frozen=True):
     """x = Sigma^{1/2} u, where every rotation of u is drawn like u; Sigma is positive definite, or its diagonal."""
 
     Sigma: Matrix | Sequence[float]
-    elliptic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         given = self.Sigma

@@ -44,13 +44,14 @@ def contents() -> Contents:
         for found in HEADINGS.findall(text)
         for stem, place in ast.literal_eval(found).items()
     ]
+    starts = {path: set(STEM.findall(text)) for path, text in texts.items()}
     files: dict[str, tuple[Path, ...]] = {}
     for _, stem, home in sorted(homes):
-        files[stem] = (home, *(path for path, text in texts.items() if path != home and _declares(text, stem)))
+        files[stem] = (home, *(path for path in texts if path != home and _declares(starts[path], stem)))
     headings = {stem: Heading(section=sections[k - 1], title=title) for (k, _, title), stem, _ in sorted(homes)}
     return Contents(headings, files)
 
 
-def _declares(text: str, stem: str) -> bool:
+def _declares(starts: set[tuple[str, str]], stem: str) -> bool:
     """True if a file has claims of this stem; an id such as "a.b-{side}" stands for several."""
-    return any(stem == start or (several and stem.startswith(start)) for start, several in STEM.findall(text))
+    return any(stem == start or (several and stem.startswith(start)) for start, several in starts)

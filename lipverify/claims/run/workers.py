@@ -160,9 +160,10 @@ class Processes(Workers):
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
         """Wait until one of the given calls is done, and return those that are; replace lost processes meanwhile."""
+        futures = list(futures)
         with self._context.may_start():
             until = time.monotonic() + seconds
-            while not super().wait(futures, min(LOOKS, max(until - time.monotonic(), 0.0))):
+            while futures and not super().wait(futures, min(LOOKS, max(until - time.monotonic(), 0.0))):
                 self._context.name_stopped()
                 if time.monotonic() >= until:
                     break
