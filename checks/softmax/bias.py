@@ -24,7 +24,7 @@ HEADINGS = {
     "softmax.bias-upper": (2, 3, "The bias falls at least as fast as printed"),
 }
 SKETCH = ("S", "Proof Sketch, bounds of the bias",
-          r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$")
+          r"$\Omega(\frac{L^2}{w_{KQ}^2}) < \mathcal{L}_{\mathsf{bias}}(w_{KQ}) < \Theta(\frac{L^2}{w_{KQ}} + \frac{L^2}{n}).$")
 SHARP = {"relu/*": r"$B(w) = \Theta(L^2 w^{-3/2})$ for the ReLU law",
          "*": r"$B(w) = \Theta(L^2 w^{-2})$ for the affine law"}
 LARGEST_W = "min(1e15, 1e30**(2/(d + 2)))"
@@ -44,11 +44,13 @@ for law, dimensions, ray in (("affine", DIMENSIONS, (30, LARGEST_W)), ("relu", K
     claim("softmax.bias-lower/{law}/relevant",
           exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, low="-2", truth="-beta", method="exact"),
           sampled_terms("B", {"d": 5, "n": 100}),
-          kind={"relu/*": "printed", "*": "stronger"}, corrected={"relu/*": SHARP["relu/*"], "*": ""}, **FAMILY)
+          kind={"relu/*": "convention", "*": "stronger"}, reading={"relu/*": "while the window holds many tokens", "*": ""},
+          corrected={"relu/*": SHARP["relu/*"], "*": ""}, **FAMILY)
     claim("softmax.bias-upper/{law}/relevant",
           exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, high="-1", truth="-beta", method="exact"),
           sampled_terms("B", {"d": 5, "n": 100}),
-          kind={"relu/*": "printed", "*": "stronger"}, corrected=SHARP, **FAMILY)
+          kind={"relu/*": "convention", "*": "stronger"}, reading={"relu/*": "while the window holds many tokens", "*": ""},
+          corrected=SHARP, **FAMILY)
     claim("softmax.bias-lower/{law}/sharp",
           exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, equals="-beta", method="exact"),
           sampled_terms("B", {"d": 5, "n": 100}),

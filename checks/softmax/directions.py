@@ -8,8 +8,10 @@ from typing import Any
 
 from lipverify.checks.softmax.quantities import MODEL, optimum, sampled_optimum
 from lipverify.checks.softmax.window_moves import (
+    AMPLITUDE,
     CONTEXT_GROWS,
     INSIGHTS,
+    SHRINKS,
     SMOOTHER,
     SUMMARY,
     elasticities,
@@ -19,9 +21,10 @@ from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 HEADINGS = {"softmax.window-directions": (3, 7, "What widens the window and what narrows it")}
+READ: Any = {"relu/*": "convention", "*": "stronger"}
 POINTS = [(1000, 0.3), (1000, 1.0), (10**5, 1.0)]
 LOCAL: dict[str, Any] = {
-    "kind": {"relu/n": "convention", "relu/*": "printed", "*": "stronger"}, "expected": "supported",
+    "expected": "supported",
     "over": {"law": {"affine": {"most_L": "0.95", "most_n": "0.53", "most_sigma": "1.5"},
                      "relu": {"most_L": "1.2", "most_n": "0.7", "most_sigma": "1.85"}}, "d": (2, 3, 5, 8),
              ("n", "L"): per_profile(POINTS, [*POINTS, (100, 1.0), (1000, 3.0), (10**5, 10.0)])},
@@ -37,19 +40,21 @@ claim("softmax.window-directions/{law}/l",
       bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True,
             control="most_L", method="exact"),
       SAMPLED,
-      source=SUMMARY, title="w* grows with L, the window narrows", **LOCAL,
+      source=SUMMARY, kind=READ, reading={"relu/*": AMPLITUDE, "*": ""}, title="w* grows with L, the window narrows", **LOCAL,
       finding=rf"""A rougher function (larger $L$) needs a narrower window. The summary A calls high Lipschitzness
       smooth; the direction that it gives, a smaller window, is the one measured here. {BEYOND}""")
 claim("softmax.window-directions/{law}/n",
       bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True,
             control="most_n", method="exact"),
       SAMPLED,
-      source=CONTEXT_GROWS, title="w* grows with n, the window narrows", **LOCAL, finding=BEYOND)
+      source=CONTEXT_GROWS, kind=READ, reading={"relu/*": SHRINKS, "*": ""}, title="w* grows with n, the window narrows", **LOCAL,
+      finding=BEYOND)
 claim("softmax.window-directions/{law}/sigma",
       bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True,
             control="-most_sigma", method="exact"),
       SAMPLED,
-      source=INSIGHTS, title="w* falls with the noise, the window widens", **LOCAL, finding=BEYOND)
+      source=INSIGHTS, kind={"relu/*": "printed", "*": "stronger"}, title="w* falls with the noise, the window widens", **LOCAL,
+      finding=BEYOND)
 claim("softmax.window-directions/{law}/smoother",
       bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", high=0, strict=True,
             control=(-0.1, {"low": 0, "strict": True}), method="exact"),

@@ -13,11 +13,10 @@ from lipverify.checks.softmax.window_moves import (
     INSIGHTS,
     NOISE_GROWS,
     SIGNAL_GROWS,
-    SMOOTHER,
     SUMMARY,
     window_rate,
 )
-from lipverify.claims import at, bound, claim, identity
+from lipverify.claims import bound, claim, identity
 
 # fmt: off
 RISES = identity(squares, r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
@@ -69,17 +68,6 @@ for moved, (printed, statement, title, step) in MOVES.items():
                    rf"any $n \geq 2$, $d \geq 2$; {LINEAR}; $w \geq 0$",
                    "the identity is checked; the rest of the proof is by hand"),
           finding=f"{MONOTONE} {step}")
-claim("softmax.window-directions/{law}/higher-lipschitzness/proved",
-      RISES,
-      source=SMOOTHER, kind="convention", expected="supported", over={"law": ("affine", "relu")},
-      reading="the Lipschitz constant counts: the window narrows as it grows",
-      title="the window narrows with higher Lipschitzness and less noise: every n and d",
-      statement=r"\rho < \rho' \implies w^*(\rho) < w^*(\rho'), \qquad \rho = L^2/\sigma^2",
-      assumes=(*MODEL, r"any $n \geq 2$, $d \geq 2$; $w \geq 0$; higher Lipschitzness: a larger $L$",
-               "the identity is checked; the rest of the proof is by hand"),
-      finding=rf"""Both sentences name the constant, "higher Lipschitzness" and "high Lipschitzness", and a word
-      for it. By the constant they are right. {MONOTONE} {MOVES["l"][3]} The word is not the usual one: by its usual
-      meaning, a smaller Lipschitz constant, they are false (`smoother/proved`).""")
 claim("softmax.window-directions/{law}/n-to-infinity/proved",
       bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, truth="rate",
             over={"d": (2, 3, 5, 8)}, method="certified"),
@@ -106,15 +94,3 @@ claim("softmax.window-directions/relu/l-to-infinity/proved",
       scores of the two nearest tokens differ by $1/w$.""",
       corrected=r"""$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$
       as well""")
-claim("softmax.window-directions/{law}/smoother/proved",
-      bound(at(window_rate, power=2), r"\text{exponent of } w^* \text{ in } L", high="0", strict=True,
-            control=("-1/10", {"low": "0", "strict": True}), over={"d": (2, 3, 5, 8)}, method="certified"),
-      proves="softmax.window-directions/{law}/smoother", source=SMOOTHER, kind="derived", expected="refuted",
-      over={"law": ("affine", "relu")},
-      title="the window narrows for smoother functions, smoother in the usual sense: disproved",
-      statement=r"w^* = \Theta(L^e),\ e < 0",
-      assumes=(*MODEL,
-               "$d = 2, 3, 5, 8$; every $n$ from an explicit number on; smoother: a smaller Lipschitz constant"),
-      finding=r"""By the window theorem $w^*$ is of the order of a positive power of $n L^2 / \sigma^2$; and it rises
-      with $L$ for every $n$ (`relu/l/proved`).""",
-      corrected="the window narrows for rougher functions (higher Lipschitzness) and widens for smoother ones")

@@ -8,12 +8,19 @@ from typing import Any
 
 from lipverify.checks.softmax.figures import turning
 from lipverify.checks.softmax.quantities import MODEL
-from lipverify.checks.softmax.window_moves import NOISE_GROWS, SUMMARY, about_threshold, proved_windows, wave_windows
+from lipverify.checks.softmax.window_moves import (
+    FREQUENCY,
+    NOISE_GROWS,
+    SUMMARY,
+    about_threshold,
+    proved_windows,
+    wave_windows,
+)
 from lipverify.claims import at, bound, claim
 
 # fmt: off
 COSINE: dict[str, Any] = {
-    "source": SUMMARY, "kind": "stronger", "expected": "refuted", "over": {"d": 2, "n": 1000, "sigma": 13.0},
+    "source": SUMMARY, "expected": "refuted", "over": {"d": 2, "n": 1000, "sigma": 13.0},
     "assumes": (*MODEL, r"cosine law, $d = 2$, $n = 1000$, $\sigma = 13$"),
 }
 ORIGIN: dict[str, Any] = {
@@ -26,14 +33,15 @@ EVEN = (("quadratic", 1.0), ("cosine", 3.0))
 claim("softmax.window-directions/cosine/l",
       bound(proved_windows, "w^*(L') - w^*(L)", of="change", low=0, control=(5, {"low": "-2.1", "high": "-2"}),
             over={"L": 3.0, "larger": 4.0}, method="certified"),
-      title="w* grows with L, where L is a frequency", statement=r"L' > L \implies w^*(L') \geq w^*(L)", **COSINE,
+      kind="convention", reading=FREQUENCY, title="w* grows with L, where L is a frequency",
+      statement=r"L' > L \implies w^*(L') \geq w^*(L)", **COSINE,
       finding=at(turning, found=at(proved_windows, d=2, n=1000, sigma=13.0, L=3.0, larger=4.0)),
       corrected="""$w^*$ grows with $L$ where $L$ is an amplitude (affine, ReLU), and for the cosine law as long as
       $J_2(L)^2$ grows""")
 claim("softmax.window-directions/cosine/positive",
       bound(proved_windows, "w^*", of="at", low=0, strict=True, control=({"L": 3.0}, {"equals": 0, "within": "1e-15"}),
             over={"L": (1.0, 4.0), "larger": 3.0}, method="certified"),
-      title="some attention is better than the average of all tokens", **COSINE,
+      kind="stronger", title="some attention is better than the average of all tokens", **COSINE,
       finding=r"""By ball arithmetic: at $L = 1$ and at $L = 4$ the loss has its only minimum at $w = 0$. The cosine law
       is even, so $w = 0$ is always stationary, and it is a minimum if $(\sigma^2 + \mathrm{Var} f) / n > 2 (1 - 2/n)
       k_2 / (d + 2)$, where $k_2$ is the weight of the second harmonic.""",

@@ -9,16 +9,14 @@ from typing import Any
 
 from lipverify.checks.softmax.directions_proofs import ANY, MONOTONE, RISES
 from lipverify.checks.softmax.lipschitz_constants import proved_exponents
+from lipverify.checks.softmax.lipschitz_notions import GENERAL as REBUTTAL
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.rough import best, bias, proved, sampled_bias
+from lipverify.checks.softmax.window import THEOREM_2
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
 HEADINGS = {"softmax.hoelder": (4, 5, "Rougher than Lipschitz: rates in the Hölder order")}
-REBUTTAL = ("R", "Global rebuttal, point 1", """We expect that our results will hold for quite general function
-    classes, in particular, those that satisfy Assumption B.4. To instantiate specific bounds in the paper we work with
-    specific function classes""")
-THEOREM_2 = ("S", "Theorem 2", r"$\Omega((nL^2/\sigma^2)^{1/d}) < w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$")
 LIMIT = (r"""tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$; $\Lambda = n \to
     \infty$""", MODEL[1])
 FIELD = r"$\mathbb{E} (f(x) - f(x'))^2 = |x - x'|^{2s}$: functions of Hölder order below $s$, everywhere"

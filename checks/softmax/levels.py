@@ -30,6 +30,24 @@ def table(d: int, n: float) -> dict[str, Value]:
     return transfers({f"{L:g}": affine(L, d, n) for L in LEVELS})
 
 
+def apart(L: float, larger: float, d: int, n: float) -> Value:
+    """w* at the larger of two Lipschitz constants divided by that at the smaller."""
+    narrow, wide = (lv.optimal_window(affine(constant, d, n)) for constant in (larger, L))
+    return narrow.w / wide.w, (narrow.w_error + wide.w_error * narrow.w / wide.w) / wide.w
+
+
+def reached(L: float, d: int, n: int, steps: int) -> Value:
+    """w after gradient descent on the exact loss, divided by w*."""
+    from lipverify.checks.softmax.norms import descended_window
+    from lipverify.optimum import Recipe
+
+    tasks = affine(L, d, n)
+    best = lv.optimal_window(tasks)
+    recipe = Recipe(optimiser="gd", learning_rate=20 / L**2, steps=steps, batch=1, start=0.1)
+    w, error = descended_window(tasks, recipe, reach=1.5 * best.w)
+    return w / best.w, (error + best.w_error * w / best.w) / best.w
+
+
 def tables(d: int) -> list[dict[str, Value]]:
     """The values of `table` at each of `LENGTHS`."""
     return [table(d, n) for n in LENGTHS]

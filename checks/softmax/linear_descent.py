@@ -12,8 +12,8 @@ HEADINGS = {"linear-attention.descent": (6, 1, "One layer takes a step of precon
 STEP = r"""\mathbf{M}^* = \mathbf{P} = \left(\left(1 - \tfrac{1}{n}\right) \Sigma + \tfrac{A + B}{A n} (2 \Sigma + \mathrm{tr} \Sigma \,
     \mathbf{I}) + \tfrac{d \sigma^2}{A n} \mathbf{I}\right)^{-1}"""
 KNOWN = ("S", "What is known about ICL in this setting?",
-    """Solving pretraining loss yields transformers that execute preconditioned GD during ICL. Only holds for linear attention and
-    linear tasks""")
+    """Solving pretraining loss yields transformers that execute preconditioned GD during ICL - ▶ Only holds for linear attention
+    and linear tasks""")
 claim("linear-attention.descent/{law}",
       bound(
           at(from_preconditioner, contexts=per_profile(8192, 40_960)), r"\max |\mathbf{M}^* - \mathbf{P}| / \max |\mathbf{P}|", equals=0,

@@ -6,7 +6,7 @@ over the class. Kinks or a jump of the link set the rate, wherever they are.
 
 from lipverify.checks.softmax.lipschitz_constants import (
     along_direction,
-    constant_of,
+    between_slopes,
     proved_exponents,
     proved_ratio,
     ratio_of_windows,
@@ -16,11 +16,12 @@ from lipverify.claims import at, bound, claim, identity
 # fmt: off
 HEADINGS = {"softmax.lipschitz-notion": (4, 4, "Which Lipschitz constant determines the optimal w")}
 DEFINITION = ("S", "Definition (Lipschitzness)",
-    r"""$Lip(f) := \inf_{L} \{L : \|f(x) - f(x')\| \leq L \|x - x'\| \ \forall x, x'\}$. For any $f \in \mathcal{F}$,
-    $Lip(f) = \max(|\ell_1|, |\ell_2|)$.""")
+    r"""$Lip(f) := \inf_{L \in \mathbb{R}} \{L : ||f(\mathbf{x}) - f(\mathbf{x}')|| \le L ||\mathbf{x} - \mathbf{x}'|| \quad \forall \
+    \mathbf{x}, \mathbf{x}'\}$ • For any $f \in \mathcal{F}$, $Lip(f) = max(|\ell_1|, |\ell_2|)$.""")
 DIRECTION = ("S", "Definition (Direction-wise Lipschitzness)",
-    r"""If $s \in \mathrm{col}(\mathbf{B})$: $\max_{f} \mathrm{Lip}_s(f) = 1$; if $s \in \mathrm{col}(\mathbf{B})^\perp$:
-    $\max_{f} \mathrm{Lip}_s(f) = 0$""")
+    r"""If $s \in \operatorname{col}(B)$ (label-relevant direction) [...] $\max_{f \in \mathcal{F}_{\mathbf{B}}^{\text{lin}}}
+    \mathsf{Lip}_s(f) = 1$ [...] If $s \in \operatorname{col}(B)^\perp$ (spurious direction) [...] $\max_{f \in
+    \mathcal{F}_{\mathbf{B}}^{\text{lin}}} \text{Lip}_s(f) = 0$""")
 SHARED = ("S", "Generalization Guarantees",
     "Shared Lipschitzness across (train, test) is both necessary and sufficient for ICL.")
 MODEL = (
@@ -29,12 +30,17 @@ MODEL = (
 )
 
 claim("softmax.lipschitz-notion/constant",
-      identity(constant_of, r"Lip(f) - \max(|\ell_1|, |\ell_2|)", control={"smaller": "yes"}),
-      source=DEFINITION, kind="printed", expected="supported", over={("l_1", "l_2"): ((2, -3), (5, 1), (0, 4))},
-      title="the Lipschitz constant of a function of the class",
-      assumes=(r"$f$ on $\mathbb{R}^d$, $|q| = 1$; for the affine class $\ell_2 = -\ell_1$, and $Lip(f) = |\ell|$",),
-      finding=r"""Attained between 0 and $\pm q$, and no pair has more: the slopes of $f$ along $q$ are $\ell_1$ and $-\ell_2$. On the
-          sphere it is the supremum near $\langle q, x \rangle = 0$.""")
+      identity(between_slopes, r"f(x) - f(x') - s_\alpha \langle q, x - x' \rangle,\ m^2 - s_\alpha^2 - \dots",
+               control={"kept": "101/100"}),
+      source=DEFINITION, kind="printed", expected="supported",
+      title="the Lipschitz constant of a function of the class, for all slopes",
+      statement=r"Lip(f) = \max(|\ell_1|, |\ell_2|)",
+      assumes=r"any $\ell_1, \ell_2, b$; $f$ on $\mathbb{R}^d$, $|q| = 1$; the affine class has $\ell_2 = -\ell_1$",
+      finding=r"""Let $z = \langle q, x \rangle \geq z' = \langle q, x' \rangle$. Then $f(x) - f(x') = s_\alpha (z - z')$, $s_\alpha = \alpha
+          \ell_1 - (1 - \alpha) \ell_2$: $\alpha = 1$ if both are positive, 0 if neither is, $z / (z - z')$ if only $z$ is. With $m =
+          \max(|\ell_1|, |\ell_2|)$, $m^2 - s_\alpha^2 = \alpha (m^2 - \ell_1^2) + (1 - \alpha)(m^2 - \ell_2^2) + \alpha (1 -
+          \alpha)(\ell_1 + \ell_2)^2 \geq 0$, and $|z - z'| \leq \|x - x'\|$. So no pair has more than $m$, and 0 with $q$ or $-q$
+          attains it. On the sphere it is the supremum near $z = 0$.""")
 claim("softmax.lipschitz-notion/direction",
       bound(along_direction, r"\max_{\mathbf{a}} \mathrm{Lip}_s(f)", equals="relevant", within="1e-15", control="relevant + 1/10"),
       source=DIRECTION, kind="printed", expected="supported", over={"relevant": (0, 1), "s": (0, 1, 3)},

@@ -15,8 +15,9 @@ HEADINGS = {
 THEOREM_4 = ("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution
     $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over
     the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for
-    $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$. If $\mathbf{s} \in \mathrm{col}(\mathbf{B})$ then $\mathbf{s}^\top
-    \mathbf{M}^* \mathbf{s} > 0$; if $\mathbf{s} \in \mathrm{col}(\mathbf{B})^\perp$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} = 0$""")
+    $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top.$ - If $\mathbf{s} \in \operatorname{col}(\mathbf{B})$ then
+    $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} > 0$ - If $\mathbf{s} \in \operatorname{col}(\mathbf{B})^\perp$ then $\mathbf{s}^\top
+    \mathbf{M}^* \mathbf{s} = 0$""")
 TASKS = r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$"
 SET = (TASKS, r"all symmetric $\mathbf{M}$ with $\|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C = d$",
     r"""$\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ by the exact reduction, all symmetric
@@ -30,7 +31,6 @@ MEANT = {case: {name: str(value) for name, value in values.items()} for case, va
 CONTEXTS = per_profile(4096, 65536)
 SEARCHED = at(searched_in_case, contexts=CONTEXTS)
 EXACT, SAMPLED = "3e-5", "0.1"  # three times the largest errors of a ratio, by each method
-
 QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 for covariates, tokens, pairs in (
     ("sphere", r"tokens and query uniform on $S^{d-1}$", PAIRS),

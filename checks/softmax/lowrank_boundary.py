@@ -8,14 +8,11 @@ tiny balls.
 from lipverify.checks.softmax import low_rank_radius as ball
 from lipverify.checks.softmax.figures import forgetting, radii_by_noise
 from lipverify.checks.softmax.low_rank import best, searched
+from lipverify.checks.softmax.lowrank import THEOREM_4
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 HEADINGS = {"lowrank.boundary": (7, 2, "Where the conclusion of Theorem 4 ends")}
-THEOREM_4 = ("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any
-    optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution
-    $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top,
-    \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$""")
 FORM = r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top"
 TASKS = (
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$",

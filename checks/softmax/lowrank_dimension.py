@@ -10,8 +10,8 @@ from lipverify.claims import agree, at, bound, claim, exponent
 # fmt: off
 HEADINGS = {"lowrank.dimension": (7, 4, "What finding the directions saves")}
 PART_II = ("S", "Results Part II: Softmax Attn Learns Attn Window Direction", r"""Interesting case: $k \ll d$, then learning
-    $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax attention should depend only on
-    projections of the input onto $\mathrm{col}(\mathbf{B})$""")
+    col(B) drastically reduces ICL problem dimension - Attention window of softmax attention should depend only on projections of the
+    input onto col(B)""")
 PRODUCT = (
     r"$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii are other units)",
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$, $\sigma = 1$, $n \to \infty$",

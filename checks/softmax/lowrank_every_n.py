@@ -9,7 +9,6 @@ from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
 from lipverify.claims import bound, claim, identity
 
 # fmt: off
-BEYOND = ("S", "Theorem 4 (Informal), beyond its assumptions", THEOREM_4[2])
 UNMIXED = r"""all $\mathbf{M}$, symmetric or not, with $\mathbf{B}^\top \mathbf{M} \mathbf{B}_\perp = 0$ and $\|\mathbf{B}^\top \mathbf{M}
     \mathbf{B}\|_2 \leq C$: the rest of $\mathbf{M}$ is not bounded"""
 STEPS = {
@@ -59,7 +58,7 @@ claim("lowrank.recovery/sphere/blocks/explicit/proved",
 claim("lowrank.boundary/sphere/mixed",
       bound(mixed_gain, r"\lim_{\varepsilon \to 0} \lim_{n \to \infty} k g^2 (\mathcal{L}(0) - \mathcal{L}(\mathbf{M})) / \varepsilon^2",
             high="0", control=({"low": "4"}, {"low": "0.3", "high": "4"}), over={"d": (2, 3, 4, 8), "scale": 40.0}, method="exact"),
-      source=BEYOND, kind="stronger", expected="refuted",
+      source=THEOREM_4, kind="stronger", expected="refuted",
       title="On the sphere M* = c BB^T for every C and n, if M may mix the two spaces: disproved in every dimension",
       statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top \quad \text{for every } C > 0 \text{ and every } n \geq n_0",
       assumes=(r"tokens and query uniform on $S^{d-1}$", TASKS,

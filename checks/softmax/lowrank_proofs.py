@@ -11,10 +11,12 @@ from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
 from lipverify.claims import bound, claim, identity
 
 # fmt: off
-BEYOND = ("S", "Theorem 4 (Informal), beyond its assumptions", THEOREM_4[2])
 BLOCKS = r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with
     $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement"""
 
+TINY = {"n": 24, "C": 0.002, "c": 0.002, "c_perp": 12.0}
+TINY_BALL = r"""$d = 2$, $k = 1$, $\sigma = 0$, $n = 24$, $C = 1/500$; $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} -
+    \mathbf{B} \mathbf{B}^\top)$ with the $c$ and $c'$ of the cell"""
 AT = ((2, 1, 2, 0.0, 1.2), (2, 1, 2, 0.5, 1.0), (2, 1, 12, 0.0, 1.2), (3, 1, 3, 0.0, 1.8), (3, 2, 20, 0.0, 1.8))
 POINTS = {("d", "k", "n", "sigma", "C"): AT}
 REST = r"\|\mathbf{M}^* - c^* \mathbf{B} \mathbf{B}^\top\|"
@@ -99,12 +101,11 @@ claim("lowrank.recovery/product/every-n/proved",
 claim("lowrank.boundary/sphere/tiny-ball/proved",
       bound(proved_gain, r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M})", high="0",
             control=({"low": "2.2e-3"}, {"low": "1.8e-3", "high": "2.2e-3"}),
-            over={"n": 24, "C": 0.002, "c": 0.002, "c_perp": 12.0}, method="certified"),
-      source=BEYOND, kind="stronger", expected="refuted",
+            over=TINY, method="certified"),
+      source=THEOREM_4, kind="stronger", expected="refuted",
       title="On the sphere M* = c BB^T without noise, however small the ball: disproved",
       statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top \quad \text{for every } C \leq d \text{ if } \sigma = 0",
-      assumes=(r"tokens and query uniform on $S^{d-1}$", TASKS, r"""$d = 2$, $k = 1$, $\sigma = 0$, $n = 24$, $C = 1/500$; $\mathbf{M} = c
-          \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ with the $c$ and $c'$ of the cell"""),
+      assumes=(r"tokens and query uniform on $S^{d-1}$", TASKS, TINY_BALL),
       finding=r"""In a tiny ball $c \mathbf{B} \mathbf{B}^\top$ reduces the loss hardly at all. A large $c'$ does: it
           attends to tokens with a large part along $\mathbf{B}_\perp$, whose projections $z_i$ on
           $\mathrm{col}(\mathbf{B})$ are short, and $\mathbb{E} |\sum_i a_i z_i|^2$ falls below that of the plain

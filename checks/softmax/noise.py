@@ -17,8 +17,8 @@ from lipverify.claims import at, bound, claim, exponent, proved_rates
 
 # fmt: off
 HEADINGS = {"softmax.noise-rate": (2, 1, "The noise grows with the window parameter")}
-SKETCH = ("S", "Proof Sketch, rate of the noise", r"""for the relevant range of $w_{KQ}$,
-    $\mathcal{L}_{noise}(w_{KQ}) = \Theta(\sigma^2 (w_{KQ}^{d/2} + 1)/n)$""")
+SKETCH = ("S", "Proof Sketch, rate of the noise", r"""For the relevant range of $w_{KQ}$,
+    $\mathcal{L}_{\text{noise}}(w_{KQ}) = \Theta(\sigma^2 \frac{w_{KQ}^{\frac{d}{2}} + 1}{n})$.""")
 # D is d or d - 1, by the reading. `truth` is the true exponent; both controls are derived from it. n grows as w^(d/2 + 1).
 FAMILY = {"reading": READINGS, "d": DIMENSIONS}
 CORRECTED = r"$N(w) = \Theta(\sigma^2 (w^{(d-1)/2} + 1)/n)$ for $w = o(n^{2/(d-1)})$"

@@ -5,6 +5,8 @@ the dimension. Linear attention with scores divided by their sum hardly learns, 
 """
 
 from lipverify.checks.softmax.kernels import at_rate, drawn_tail, many, normalised, sampled, tail, terms
+from lipverify.checks.softmax.linear_attention import SUMMARY as UNIQUE
+from lipverify.checks.softmax.quantities import SKETCH
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
@@ -12,11 +14,6 @@ HEADINGS = {
     "linear-attention.normalised": (6, 3, "Linear attention with scores divided by their sum"),
     "softmax.other-kernels": (6, 4, "Kernels other than the exponential"),
 }
-UNIQUE = ("A", "In-depth insights, ICL Mechanism, unique to softmax",
-    "this adaptive behavior is unique to softmax and cannot be replicated by linear attention units")
-SKETCH = ("S", "Proof Sketch",
-    r"""$\mathcal{L}_{\text{noise}} = \Theta(\sigma^2 (w^{d/2} + 1)/n)$,
-    $\Omega(L^2/w^2) < \mathcal{L}_{\text{bias}} < \Theta(L^2/w + L^2/n)$""")
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$; $f(x) = \langle q, x \rangle$, $q$ uniform on the sphere; $L = \sigma = 1$",
     r"weights $K(u_i) / \sum_j K(u_j)$, $u_i = w (1 - \langle x_i, x \rangle)$; softmax is $K = e^{-u}$",

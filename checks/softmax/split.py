@@ -8,9 +8,10 @@ from lipverify.claims import bound, claim, identity
 
 # fmt: off
 HEADINGS = {"softmax.split": (1, 1, "The loss is bias plus noise")}
-SOURCE = ("S", "Decomposition",
-          r"""$\mathcal{L}(\mathbf{M}) = \mathcal{L}_{bias}(\mathbf{M}) + \mathcal{L}_{noise}(\mathbf{M})$,
-    $\mathcal{L}_{noise} = \mathbb{E} (\sum_i \epsilon_i a_i)^2$; $\mathcal{L}_{noise} = \sigma^2 \sum_i a_i^2$""")
+SOURCE = ("S", "Decomposition", r"""$\mathcal{L}(\mathbf{M}) := \mathbb{E}_{f, \{\mathbf{x}_i\}_i} (\sum_{i=1}^n f(\mathbf{x}_i)
+    \frac{e^{\mathbf{x}_i^\top \mathbf{M} \mathbf{x}_{n+1}}}{\sum_{i=1}^n e^{\mathbf{x}_i^\top \mathbf{M} \mathbf{x}_{n+1}}} -
+    f(\mathbf{x}_{n+1}))^2 + \mathbb{E}_{\{\mathbf{x}_i\}_i, \{\epsilon_i\}} (\frac{\sum_{i=1}^n \epsilon_i e^{\mathbf{x}_i^\top \mathbf{M}
+    \mathbf{x}_{n+1}}}{\sum_{i=1}^n e^{\mathbf{x}_i^\top \mathbf{M} \mathbf{x}_{n+1}}})^2$""")
 SPLITS = r"\mathcal{L}(w) = B(w) + N(w), \qquad N(w) = \sigma^2\, \mathbb{E} \sum_i a_i^2"
 NOISE = r"noise centred, of variance $\sigma^2$, independent of tokens and task and between tokens"
 

@@ -14,13 +14,17 @@ from lipverify.claims import bound, claim, identity, per_profile
 
 # fmt: off
 HEADINGS = {"softmax.tradeoff": (3, 8, "The tradeoff between bias and noise")}
-TABLE = ("S", "Tradeoff table", r"""paraphrased: $\mathbf{M}$ large: attention decays quickly with distance, fewer
-    points that are attended to, estimator bias low, noise variance high; $\mathbf{M}$ small: slowly, more, high, low""")
+TABLE = ("S", "Tradeoff table", r"""Tradeoff & $\mathbf{M}$ large & $\mathbf{M}$ small & Attention decays & quickly with
+    distance & slowly with distance & Number of points that are attended to & fewer & more & Estimator bias & Low & High &
+    Noise Variance & High & Low""")
 LAWS = {"affine": {"linear": "1"}, "relu": {"linear": "1/(2 - d*(gamma(d/2)/gamma((d + 1)/2))**2/pi)"}}
 """The share of the linear part in the variance of f. Only this part makes the bias fall at small w, by the share 2 w / d."""
 GRID = {"d": (2, 3, 5, 8), "n": per_profile((1000,), (100, 1000, 10**5)), "L": 10.0}
+READ: dict[str, Any] = {
+    "kind": {"relu/*": "convention", "*": "stronger"}, "reading": {"relu/*": "up to the optimal w", "*": ""},
+}
 UP_TO_BEST: dict[str, Any] = {
-    "source": TABLE, "kind": {"relu/*": "printed", "*": "stronger"}, "expected": "supported", "over": {"law": LAWS},
+    "source": TABLE, "expected": "supported", "over": {"law": LAWS},
     "assumes": (*MODEL, r"""at seven $w$ from $0.01$ to $w^*$ at $L = 10 \sigma$, and so up to $w^*$ at every smaller $L
     / \sigma$"""),
 }
@@ -29,7 +33,7 @@ claim("softmax.tradeoff/{law}/noise/relevant",
       bound(slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, truth="0.0002/d",
             over=GRID, method="exact"),
       *SAMPLED["N"],
-      title="the noise rises with w, up to w*", shows=figures.TERMS_BY_W, **UP_TO_BEST,
+      title="the noise rises with w, up to w*", shows=figures.TERMS_BY_W, **READ, **UP_TO_BEST,
       finding=r"""The increase is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the
       control claims more than its logarithmic derivative $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is
       also the inverse of the number of points that receive attention: fewer as $w$ grows.""")
@@ -37,14 +41,14 @@ claim("softmax.tradeoff/{law}/bias/relevant",
       bound(slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True,
             truth="0.02*linear/d", over=GRID, method="exact"),
       *SAMPLED["B"],
-      title="the bias falls with w, up to w*", shows=figures.TERMS_BY_W, **UP_TO_BEST,
+      title="the bias falls with w, up to w*", shows=figures.TERMS_BY_W, **READ, **UP_TO_BEST,
       finding="""The decrease is slowest at the smallest $w$, where only the linear part of $f$ contributes, by the
       share $2 w / d$: the control claims more than that.""")
 claim("softmax.tradeoff/{law}/bias/relevant/proved",
       bound(certified_slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", low=0, strict=True, truth="0.02*linear/d",
             over=GRID | {"n": per_profile((1000,), (100, 1000))}, method="certified"),
       proves="softmax.tradeoff/{law}/bias/relevant", title="the bias falls with w at seven w up to w*: proved",
-      **{**UP_TO_BEST, "kind": "derived"},
+      kind="derived", **UP_TO_BEST,
       finding=r"""By ball arithmetic. Around each $w$ the bias of the degrees up to 30 is a polynomial through balls at
       a few points, with a bounded error of its derivative. The remaining degrees, of variance $r$, have a derivative of
       at most $4 r (\mathbb{E}\, \mathrm{Var}_a t)^{1/2}$: with $e = \sum_i a_i (f(x_i) - f(x))$ the derivative of

@@ -119,17 +119,6 @@ def agreed(case: str) -> Any:
     )
 
 
-THEOREM_3 = r"""Suppose $\mathbf{M}$ is pretrained on the loss induced by $D(\mathcal{F}_L^+)$. Suppose it is tested on
-    $D(\mathcal{F}_L^+)$ then for large enough $n$, $\mathcal{L}(\mathbf{M}) \leq L^{2-\frac{2}{d+2}} (\frac{\sigma^2}{n})^{\frac{1}{d+2}}$.
-    Meanwhile, if it is tested on $D(\mathcal{F}_{L'}^+)$, $\mathcal{L}(\mathbf{M}) \geq L'^2 (\frac{\sigma^2}{nL^2})^{\frac{2}{d+2}}$ if
-    $L' > L$ (worse dependence on $L'$), $\mathcal{L}(\mathbf{M}) \geq (\frac{nL^2}{\sigma^2})^{\frac{2}{2(d+2)}} / n$ if $L' \leq L$ (no
-    benefit of $L'$)"""
-SKETCH = (
-    "S",
-    "Theorem 3 and Proof Sketch",
-    r"""For the relevant range of $w_{KQ}$, $\mathcal{L}_{noise} = \Theta(\sigma^2 (w_{KQ}^{d/2}+1)/n)$, and
-    $\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias} < \Theta(L^2/w_{KQ} + L^2/n)$""",
-)
 FAMILY = {"law": LAWS, "reading": READINGS}
 KINDS = {"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"}
 TUNED = (MODEL[0], r"$\mathbf{M} = w^*(L) \mathbf{I}$, attention scores $w \langle x_i, x \rangle$")

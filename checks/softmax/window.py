@@ -9,7 +9,7 @@ from typing import Any
 
 from lipverify.checks.softmax import figures
 from lipverify.checks.softmax import window_proofs as proofs
-from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, optimum, sampled_optimum
+from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, SKETCH, optimum, sampled_optimum
 from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile, proved_rates
 
 # fmt: off
@@ -20,17 +20,14 @@ HEADINGS = {
     "softmax.window-every-n": (3, 4, "The optimal window for every number of tokens"),
     "softmax.window-every-dimension": (3, 6, "The optimal window in every dimension at once"),
 }
-THEOREM_2 = ("S", "Theorem 2", r"""For sufficiently large $n$, the minimizer of the pretraining population loss
-    induced by $D(\mathcal{F}_L^+)$ is $\mathbf{M}^* = w_{KQ} \mathbf{I}_d$ where $\Omega((nL^2/\sigma^2)^{1/d}) <
-    w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$""")
-SKETCH = ("S", "Proof Sketch", r"""$\mathcal{L}_{noise} = \Theta(\sigma^2 (w^{d/2}+1)/n)$ and $\Omega(L^2/w^2) <
-    \mathcal{L}_{bias} < \Theta(L^2/w + L^2/n)$; use these to get a range for $w_{KQ}$""")
+MINIMIZER = r"""For sufficiently large n, the minimizer of the of the pretraining population loss induced by
+    $D(\mathcal{F}_I^+)$ is $\mathbf{M}^* = w_{KQ} \mathbf{I}_d$"""
+THEOREM_2 = ("S", "Theorem 2", MINIMIZER + r""" where $\Omega((\frac{nL^2}{\sigma^2})^{\frac{1}{d}}) <
+    w_{KQ} < \mathcal{O}((\frac{nL^2}{\sigma^2})^{\frac{2}{d}})$""")
 FAMILY = {"law": LAWS, "reading": READINGS, "d": DIMENSIONS}
 SHARP = {"relu/*": r"$w^* = \Theta(\Lambda^{2/(d+2)})$ for the ReLU law",
          "*": r"$w^* = \Theta(\Lambda^{2/(d+3)})$ for the affine law"}
-MEASURED: dict[str, Any] = {
-    "assumes": (*MODEL, r"$\Lambda = n L^2 / \sigma^2 \to \infty$ along $n \to \infty$ at fixed $L / \sigma$"),
-}
+ALONG = (*MODEL, r"$\Lambda = n L^2 / \sigma^2 \to \infty$ along $n \to \infty$ at fixed $L / \sigma$")
 SAMPLED = agree(optimum, at(sampled_optimum, contexts=per_profile(8_000, 400_000)), "w^*", of="w",
                 over={"d": (3, 5), "n": 100})  # the error is about a hundredth of w*
 PROVED: dict[str, Any] = {
@@ -45,16 +42,16 @@ claim("softmax.window-printed/{law}/{side}/{reading}",
       source=THEOREM_2, kind={"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"},
       expected={"affine/lower/*": "refuted", "relu/lower/intrinsic": "refuted", "*": "supported"},
       over=FAMILY, corrected=SHARP,
-      shows={"relu/*/ambient": at(figures.against_lambda, found=at(figures.windows)), "*": ()}, **MEASURED)
+      shows={"relu/*/ambient": at(figures.against_lambda, found=at(figures.windows)), "*": ()}, assumes=ALONG)
 claim("softmax.window-derived/{law}/{side}/{reading}",
       exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", truth="rate", method="exact"),
       identity(proofs.derivation, r"\text{implied} - \text{stated}", control={"below": 1.5}),
       SAMPLED,
-      source=SKETCH, kind="derived", expected="supported", over=FAMILY, **MEASURED)
+      source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=ALONG)
 claim("softmax.window-derived/{law}/sharp",
       exponent(optimum, "w^*", of="w", scale=r"\Lambda", equals="rate", method="exact"),
       SAMPLED,
-      source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS, "d": DIMENSIONS}, **MEASURED)
+      source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS, "d": DIMENSIONS}, assumes=ALONG)
 claim("softmax.window-printed/{law}/{side}/{reading}/proved",
       bound(proved_rates, "e", of="window", low="1/D", high="2/D", truth="rate", method="certified"),
       proves="softmax.window-printed/{law}/{side}/{reading}", kind="derived", over=FAMILY, corrected=SHARP,
@@ -107,12 +104,15 @@ claim("softmax.window-every-dimension/{law}",
       over={"law": {"affine": SMOOTH, "quadratic": SMOOTH, "relu": {"shift": "2", "room": "1/50"}},
             "d": (2, 3, 5, 8, 10, 20, 30, 50, 100, 1000)},
       title="The optimal window in every dimension at once, with its constant as a function of d",
-      statement=r"""w^* = k_d W (1 \pm \varepsilon), \quad W = (n L^2/\sigma^2)^{1/((d-1)/2 + \beta)}, \quad
-      k_d^{(d+3)/2} = S_d\, \Gamma(d) / \Gamma(\tfrac{d-1}{2})""",
+      statement={
+          "relu": r"""w^* = k_d W (1 \pm \tfrac{1}{50}), \quad W = (n L^2/\sigma^2)^{2/(d+2)}, \quad
+          k_d^{(d+2)/2} = \frac{2 - \sqrt 2}{6 \pi} \Gamma(\tfrac d2) \Gamma(d) / \Gamma(\tfrac{d+1}{2})^2""",
+          "*": r"""w^* = k_d W (1 \pm \tfrac{1}{100}), \quad W = (n L^2/\sigma^2)^{2/(d+3)}, \quad
+          k_d^{(d+3)/2} = S_d\, \Gamma(d) / \Gamma(\tfrac{d-1}{2})""",
+      },
       assumes=(*MODEL,
-               r"""$\varepsilon = 1/100$, $\beta = 2$ and $S_d = 1/(3d)$ for the affine law, $8/((d-1)(d+2))$ for the
-               quadratic one; for ReLU $1/50$, $3/2$ and $k_d^{(d+2)/2} = \frac{2 - \sqrt 2}{6 \pi} \Gamma(\tfrac d2)
-               \Gamma(d) / \Gamma(\tfrac{d+1}{2})^2$""",
+               r"""$\beta = 2$ and $S_d = 1/(3d)$ for the affine law, $8/((d-1)(d+2))$ for the quadratic one; $\beta = 3/2$ for
+               ReLU""",
                r"""every $n$, $L$, $\sigma$ with $W \geq 10^4$ ($10^6$ for ReLU), $W \geq 10 d$ ($100 d$), $n \geq 10^4
                W^{(d-1)/2 + \beta - 1}$, $n \geq 10^3 (4/3)^{(d-1)/2} W^{(d-1)/2}$"""),
       finding=r"""One proof file covers every $d \geq 2$: the dimension enters only through $1/a$ and $a/k_d$, $a =

@@ -9,6 +9,11 @@ import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, optimum, problem
 
 
+def with_context(law: str, d: int, L: float) -> dict[str, Value]:
+    """The optimal w at sigma = 1 in a context that grows with L, n = 50 L^(d + 2)."""
+    return optimum(law, d, round(50 * L ** (d + 2)), L)
+
+
 def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
     """The elasticities d log w* / d log of L, n and sigma, over a factor of two in each from sigma = 1."""
     low, error = optimum(law, d, n, L)["w"]
@@ -81,26 +86,51 @@ def at_no_noise(d: int, n: int) -> float:
     return {(3, 50): 16.8, (3, 100): 27.5, (5, 50): 9.8}[d, n]
 
 
-EXAMPLES = r"""$\sigma \to \infty$: no signal, average the noise, $w_{KQ} \to 0$. $L \gg \sigma$: no point aggregating noise, pick the nearest
-    neighbour, $w_{KQ} \to \infty$. $n \to \infty$: the query token is in the context! Choose the nearest neighbour, $w_{KQ} \to \infty$"""
-NOISE_GROWS = ("S", r"Some extreme examples, $\sigma \to \infty$", EXAMPLES)
-SIGNAL_GROWS = ("S", r"Some extreme examples, $L \gg \sigma$", EXAMPLES)
-CONTEXT_GROWS = ("S", r"Some extreme examples, $n \to \infty$", EXAMPLES)
+NOISE_GROWS = (
+    "S",
+    r"Some extreme examples, $\sigma \to \infty$",
+    r"$\sigma \to \infty$: no signal, average the noise, $w_{KQ} \to 0$.",
+)
+SIGNAL_GROWS = (
+    "S",
+    r"Some extreme examples, $L \gg \sigma$",
+    r"$L \gg \sigma$: no point aggregating noise, pick the nearest neighbour, $w_{KQ} \to \infty$.",
+)
+CONTEXT_GROWS = (
+    "S",
+    r"Some extreme examples, $n \to \infty$",
+    r"$n \to \infty$: the query token is in the context! Choose the nearest neighbour, $w_{KQ} \to \infty$.",
+)
+SHRINKS, ALONE = "the window shrinks to the query", "the window holds a bounded number of tokens"
+"""Two readings of "choose the nearest neighbour"."""
 SUMMARY = (
     "S",
     "Intuition Summary",
-    "paraphrased: function change: rapid; desired (attention window, $w_{KQ}$): (small, large). Slow: (large, small)",
+    """Function change & Desired (attention window, $w_{KQ}$) & Rapid & (Small, Large) & Slow & (Large, Small)""",
 )
+AMPLITUDE, FREQUENCY = "a class f = L g: rapid means a larger L", "waves: rapid means a higher frequency"
+"""Two readings of "rapid"."""
 INSIGHTS = (
     "A",
     "In-depth insights, ICL Mechanism, the window adjusts",
     """This window's size dynamically adjusts—shrinking with increased Lipschitzness (less noisy functions) and expanding with
     higher noise levels.""",
 )
+INVERSELY = (
+    "A",
+    "In-depth insights, Softmax Attention",
+    "the attention window scales inversely with Lipschitzness and directly with label noise during the pretraining phase",
+)
+CAPTION = (
+    "A",
+    "More visual insights, captions of the figures on three functions",
+    "The softmax model's weights show adaptation to Lipschitzness, widening their focus for less smooth functions.",
+)
 SMOOTHER = (
     "A",
     "TL;DR; In-depth insights, Attention Window",
-    """The attention window narrows for smoother functions (higher Lipschitzness) and widens with increased noise [...] A smaller
+    """The attention window narrows for smoother functions (higher Lipschitzness) and widens with increased noise or for
+    functions that only change in specific directions. [...] A smaller
     attention window is observed in settings with high Lipschitzness (smooth functions) and low noise during pretraining, while a
     larger window is associated with low Lipschitzness (rougher functions) and high noise.""",
 )
