@@ -11,6 +11,7 @@ from lipverify.checks.softmax.lipschitz_constants import (
     proved_ratio,
     ratio_of_windows,
 )
+from lipverify.checks.softmax.quantities import MODEL
 from lipverify.claims import at, bound, claim, identity
 
 # fmt: off
@@ -24,10 +25,6 @@ DIRECTION = ("S", "Definition (Direction-wise Lipschitzness)",
     \mathcal{F}_{\mathbf{B}}^{\text{lin}}} \text{Lip}_s(f) = 0$""")
 SHARED = ("S", "Generalization Guarantees",
     "Shared Lipschitzness across (train, test) is both necessary and sufficient for ICL.")
-MODEL = (
-    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$",
-    r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
-)
 
 claim("softmax.lipschitz-notion/constant",
       identity(between_slopes, r"f(x) - f(x') - s_\alpha \langle q, x - x' \rangle,\ m^2 - s_\alpha^2 - \dots",
@@ -35,9 +32,9 @@ claim("softmax.lipschitz-notion/constant",
       source=DEFINITION, kind="printed", expected="supported",
       title="the Lipschitz constant of a function of the class, for all slopes",
       statement=r"Lip(f) = \max(|\ell_1|, |\ell_2|)",
-      assumes=r"any $\ell_1, \ell_2, b$; $f$ on $\mathbb{R}^d$, $|q| = 1$; the affine class has $\ell_2 = -\ell_1$",
-      finding=r"""Let $z = \langle q, x \rangle \geq z' = \langle q, x' \rangle$. Then $f(x) - f(x') = s_\alpha (z - z')$, $s_\alpha = \alpha
-          \ell_1 - (1 - \alpha) \ell_2$: $\alpha = 1$ if both are positive, 0 if neither is, $z / (z - z')$ if only $z$ is. With $m =
+      assumes=r"any $\ell_1$, $\ell_2$; $f$ on $\mathbb{R}^d$, $|q| = 1$; affine: $\ell_2 = -\ell_1$",
+      finding=r"""Let $z = \langle q, x \rangle \geq z' = \langle q, x' \rangle$. Then $f(x) - f(x') = s_\alpha (z - z')$, $s_\alpha =
+          \alpha \ell_1 - (1 - \alpha) \ell_2$: $\alpha = 1$ if both are positive, 0 if neither is, $z / (z - z')$ if only $z$ is. With $m =
           \max(|\ell_1|, |\ell_2|)$, $m^2 - s_\alpha^2 = \alpha (m^2 - \ell_1^2) + (1 - \alpha)(m^2 - \ell_2^2) + \alpha (1 -
           \alpha)(\ell_1 + \ell_2)^2 \geq 0$, and $|z - z'| \leq \|x - x'\|$. So no pair has more than $m$, and 0 with $q$ or $-q$
           attains it. On the sphere it is the supremum near $z = 0$.""")
@@ -56,7 +53,7 @@ claim("softmax.lipschitz-notion/mean-square",
       source=SHARED, kind="derived", expected="supported", over={"d": (2, 5), "n": 1000, "L": 3**0.5},
       title="classes with the same mean square of their slope have one optimal w",
       statement=r"\mathbb{E}\, \ell^2 = \mathbb{E}\, \ell'^2 \implies w^* = w'^*",
-      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ and $\ell' = 1$"),
+      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ and $\ell' = 1$; $\sigma = 1$"),
       finding=r"The loss depends on $f$ only through $\mathbb{E} f(x) f(x')$, and so through $\mathbb{E}\, \ell^2$.")
 TWO_CLASSES = "sufficient, in two classes with one largest constant, if ICL means that the trained w is the best for the tested tasks"
 ONE_LARGEST = r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*"
@@ -69,7 +66,7 @@ claim("softmax.lipschitz-notion/largest",
       source=SHARED, kind="convention", reading=TWO_CLASSES, expected="refuted", over={"d": (2, 5)},
       statement=ONE_LARGEST,
       title="classes with the same largest Lipschitz constant have one optimal w",
-      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ and $\ell' = 1$; $n \to \infty$"),
+      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ and $\ell' = 1$; $\sigma = 1$, $n \to \infty$"),
       finding=r"""Both classes are 1-Lipschitz and no smoother. Attention adapts to an average over the class,
           $\mathbb{E}\, \ell^2$, which is $L^2/3$ for $\mathrm{Unif}[-L, L]$: the notion of Lipschitzness that it learns
           is a mean, not a maximum. The rate is the same.""",
@@ -94,8 +91,7 @@ GENERAL = ("R", "Global rebuttal, point 1",
     instantiate specific bounds in the paper we work with specific function classes""")
 BREAKS = {"beside": {"beta": "3/2"}, "clip": {"beta": "3/2"}, "step": {"beta": "1/2"}}
 LINKS = (
-    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
-    MODEL[1],
+    *MODEL,
     r"""$f(x) = h(\langle q, x \rangle)$, $q$ uniform on the sphere; beside: $h(z) = |z - \frac12|$, clip: $h(z) =
         \max(-\frac12, \min(z, \frac12))$, step: $h(z) = 1$ for $z > \frac12$ and 0 below""",
     r"$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \max(\beta, 1) - 1}$, with the numbers of `lipverify prove`",
