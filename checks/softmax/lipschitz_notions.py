@@ -47,14 +47,6 @@ claim("softmax.lipschitz-notion/direction",
       finding=r"""$f(s s^\top x) = (\mathbf{a}^\top \mathbf{B}^\top s)(s^\top x)$, so $\mathrm{Lip}_s(f) =
           |\mathbf{a}^\top \mathbf{B}^\top s|$, which is at most $\|\mathbf{B}^\top s\|$ and equal to it for one
           $\mathbf{a}$.""")
-claim("softmax.lipschitz-notion/mean-square",
-      bound(ratio_of_windows, r"w^*_{\mathrm{affine}(L)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=1e-6, control={"L": 1.7},
-            method="exact"),
-      source=SHARED, kind="derived", expected="supported", over={"d": (2, 5), "n": 1000, "L": 3**0.5},
-      title="classes with the same mean square of their slope have one optimal w",
-      statement=r"\mathbb{E}\, \ell^2 = \mathbb{E}\, \ell'^2 \implies w^* = w'^*",
-      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ and $\ell' = 1$; $\sigma = 1$"),
-      finding=r"The loss depends on $f$ only through $\mathbb{E} f(x) f(x')$, and so through $\mathbb{E}\, \ell^2$.")
 TWO_CLASSES = "sufficient, in two classes with one largest constant, if ICL means that the trained w is the best for the tested tasks"
 ONE_LARGEST = r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*"
 MEAN = r"""$w^*$ depends on $\mathbb{E}\, \ell^2$; for classes with the same largest $L$ it differs by the factor

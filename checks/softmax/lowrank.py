@@ -4,7 +4,7 @@ In the ball C = d it holds under each assumption without the other; in smaller b
 """
 
 from lipverify.checks.softmax.figures import beside_aligned
-from lipverify.checks.softmax.low_rank import CASES, KIND, averaged, best_in_case, searched_in_case
+from lipverify.checks.softmax.lowrank_blocks import CASES, KIND, averaged, best_in_case, searched_in_case
 from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off

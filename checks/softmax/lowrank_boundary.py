@@ -5,10 +5,10 @@ and not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, prove
 tiny balls.
 """
 
-from lipverify.checks.softmax import low_rank_radius as ball
+from lipverify.checks.softmax import lowrank_radius as ball
 from lipverify.checks.softmax.figures import forgetting, radii_by_noise
-from lipverify.checks.softmax.low_rank import best, searched
 from lipverify.checks.softmax.lowrank import THEOREM_4
+from lipverify.checks.softmax.lowrank_blocks import best, searched
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off

@@ -4,8 +4,8 @@ It holds on a product of spheres, where the rate is that of k dimensions, by pro
 slides, the loss of c BB^T does not tend to 0: its floor is small where k is much smaller than d.
 """
 
-from lipverify.checks.softmax.low_rank_floor import best_loss, floor, floor_below, in_block, learned, projected, saved
-from lipverify.claims import agree, at, bound, claim, exponent
+from lipverify.checks.softmax.lowrank_floor import best_loss, floor, floor_below, in_block, learned, projected, saved
+from lipverify.claims import agree, bound, claim, exponent
 
 # fmt: off
 HEADINGS = {"lowrank.dimension": (7, 4, "What finding the directions saves")}
@@ -61,7 +61,7 @@ claim("lowrank.dimension/product/proved",
       finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels contain $\mathbf{B}^\top x$ alone, which lies on the
           sphere in $\mathbb{R}^k$: the window theorem there gives the rate. With $\mathbf{M} = w \mathbf{I}$ a smaller $w$ leaves the
           bias $(1 - A)^2 / k$ and a larger one the noise $N$, both by inequalities with Bessel functions (docstring of
-          `unlearned` in `checks/softmax/low_rank_floor.py`). As $1 - A \sim w^{-1}$ and $N \sim w^{(d-2)/2} / n$, the loss is at least
+          `unlearned` in `checks/softmax/lowrank_floor.py`). As $1 - A \sim w^{-1}$ and $N \sim w^{(d-2)/2} / n$, the loss is at least
           of order $n^{-4/(d+2)}$. With $d = k + 1$, where the complement is two points, nothing is saved but a factor. The slides
           name the sphere for tokens; there the next claim is false.""")
 claim("lowrank.dimension/sphere",
@@ -97,17 +97,3 @@ claim("lowrank.dimension/sphere/proved",
           increasing function lies between its values at two corners, so finitely many values of $A$ bound this below
           for every $c$; $r^2$ is $\mathrm{Beta}(k/2, (d - k)/2)$.""",
       corrected="the floor is at least the number of the cell, which is within a third of its value")
-claim("lowrank.dimension/sphere/floor",
-      exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)}, equals="-3",
-               method="exact"),
-      bound(at(floor, scale="unit"), r"\frac{d^3}{2 (k + 2)} \lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
-            along={"d": (100, 10**5, 9)},
-            equals=1, within=0.01, method="exact"),
-      source=PART_II, kind="derived", expected="supported", over={"k": (1, 2, 4)},
-      title="the remaining loss on the sphere where k is much smaller than d",
-      statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) \sim \frac{2 (k + 2)}{d^3} \quad (d \to \infty)",
-      assumes=SPHERE,
-      finding=r"""The floor is a share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$. It is due to the fluctuation of
-          $|\mathbf{B}^\top x|^2$, in which the shift of the mean is curved. With $\mathbf{M} = w \mathbf{I}$ the loss
-          does tend to 0, at the rate $n^{-4/(d+3)}$ of all dimensions. In very long contexts $w \mathbf{I}$ is better,
-          which is why a large ball loses $\mathbf{B}$ on the sphere.""")

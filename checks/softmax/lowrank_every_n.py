@@ -3,9 +3,9 @@ r"""Theorem 4 on the sphere for every number of tokens, if M does not mix the tw
 For d >= 3 all parts of the loss are monotone in omega = |M x|, for every n: the variance across M x rises too. On the circle not.
 """
 
-from lipverify.checks.softmax.low_rank import rising
-from lipverify.checks.softmax.low_rank_radius import mixed_gain, proved_best_block
 from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
+from lipverify.checks.softmax.lowrank_blocks import rising
+from lipverify.checks.softmax.lowrank_radius import mixed_gain, proved_best_block
 from lipverify.claims import bound, claim, identity
 
 # fmt: off

@@ -5,7 +5,7 @@ about the even families. On the affine family it learns the column space, and ca
 """
 
 from lipverify.checks.softmax.figures import learned
-from lipverify.checks.softmax.low_rank_training import assumed, closed_form, minimised, trained
+from lipverify.checks.softmax.lowrank_training import assumed, closed_form, minimised, trained
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off

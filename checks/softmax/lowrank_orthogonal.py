@@ -3,9 +3,9 @@ r"""Review 3 on Theorem 4: any component of M orthogonal to col(B) increases the
 It does if it is added to the optimal matrix, and not if it is added to any matrix: at a small c a large one lowers the loss.
 """
 
-from lipverify.checks.softmax.low_rank_radius import proved_best, proved_gain
 from lipverify.checks.softmax.lowrank import TASKS
 from lipverify.checks.softmax.lowrank_proofs import POINTS, REST, TINY, TINY_BALL
+from lipverify.checks.softmax.lowrank_radius import proved_best, proved_gain
 from lipverify.claims import bound, claim
 
 # fmt: off

@@ -5,9 +5,9 @@ two queries with opposite spurious parts are compared at once. On the product a 
 weights by random factors, and the loss is convex in these; there M does not mix the two spaces.
 """
 
-from lipverify.checks.softmax.low_rank import at_zero, bent, small
-from lipverify.checks.softmax.low_rank_radius import proved_best, proved_gain
 from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
+from lipverify.checks.softmax.lowrank_blocks import at_zero, bent, small
+from lipverify.checks.softmax.lowrank_radius import proved_best, proved_gain
 from lipverify.claims import bound, claim, identity
 
 # fmt: off

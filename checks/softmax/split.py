@@ -3,8 +3,8 @@ r"""The decomposition: the loss is bias plus noise, and the noise is sigma^2 E s
 It holds for any tokens, functions and attention weights, at every n: the noise is centred and independent.
 """
 
-from lipverify.checks.softmax.decomposition import gap, noise_share
-from lipverify.claims import bound, claim, identity
+from lipverify.checks.softmax.decomposition import gap
+from lipverify.claims import claim, identity
 
 # fmt: off
 HEADINGS = {"softmax.split": (1, 1, "The loss is bias plus noise")}
@@ -22,12 +22,3 @@ claim("softmax.split",
       assumes=(NOISE, "any tokens, query, function, attention weights, and any number of tokens"),
       finding=r"""The cross term is linear in the noise, which is centred and independent of tokens and task, so it
       vanishes in the mean over the noise; independence between tokens leaves $\sigma^2 \sum_i a_i^2$.""")
-claim("softmax.split/sampled",
-      bound(noise_share, r"(\mathcal{L} - B) / N", equals=1, within=0.05, method="montecarlo",
-            over={"law": ("affine", "relu"), "d": (2, 5, 8), "n": 20, "w": 5.0}),
-      source=SOURCE, kind="derived", expected="supported", title="""On sampled contexts the loss splits into bias and
-            noise""",
-      statement=SPLITS,
-      assumes=(NOISE,
-               r"tokens and query uniform on $S^{d-1}$, $\mathbf{M} = w \mathbf{I}$, normal noise, $L = \sigma = 1$"),
-      finding="Tokens, tasks and noise are sampled; bias and noise are from the exact method.")

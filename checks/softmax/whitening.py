@@ -96,18 +96,7 @@ def leading_tilt(variances: Any) -> Floats:
 
     In whitened coordinates, u on the sphere, the weights of M = w I + D are centred at u + delta with w delta = P_u D u
     - (d-1)/2 u, P_u the projector orthogonal to u. The leading bias is the mean of delta^T Sigma delta, a quadratic in
-    D.
-
-    Parameters
-    ----------
-    variances
-        The eigenvalues of Sigma, all > 0.
-
-    Returns
-    -------
-    The eigenvalues of D, in the same order. Their sum is zero, because a multiple of I is part of w I.
-
-    Source: derived for Lemma 1 of Collins et al., slides, read with q uniform in the space of x.
+    D. The eigenvalues of D are in the order of the variances, and their sum is zero.
     """
     S = np.asarray(variances, dtype=np.float64)
     d, axes = len(S), range(len(S))

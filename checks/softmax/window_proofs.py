@@ -85,27 +85,25 @@ def in_units_of_limit(proof: Proof) -> bool:
 
 
 CONTEXTS = (2, 5, 30, 1000, 10**6)
-SIGNALS = {"affine": (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 100.0, 1e4), "relu": (0.05, 0.1, 0.3, 1.0)}
-"""n, and L / sigma by the law, at which w* is compared with a scale."""
+SIGNALS = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 100.0, 1e4)
+"""n and L / sigma at which w* is compared with a scale."""
 
 
 def over_scale(law: str, d: int) -> dict[str, Value]:
-    """The least and the largest w* over a scale, of all `CONTEXTS` and `SIGNALS` of the law.
+    """The least and the largest w* of the affine law over a scale, of all `CONTEXTS` and `SIGNALS`.
 
-    The scale is the least of that of little and that of much signal, and for the affine law of w_B, where the bias is
-    least, to some twenty per cent beyond ten tokens. At d = 2 the bias has from w ~ n^(2/3) on a part ~ w^(-1/2) / n,
-    which balances the noise at w = L^2 / (12 sigma^2).
+    The scale is the least of that of little and that of much signal, and of w_B, where the bias is least, to some
+    twenty per cent beyond ten tokens. At d = 2 the bias has from w ~ n^(2/3) on a part ~ w^(-1/2) / n, which balances
+    the noise at w = L^2 / (12 sigma^2).
     """
     shares = []
     for n in CONTEXTS:
-        for ratio in SIGNALS[law]:
+        for ratio in SIGNALS:
             signal = n * ratio**2
-            window = derived_constant(law, d)[0] * signal ** (2 / (d + 3 if law == "affine" else d + 2))
-            scale = min(signal / (6 * d), window)
-            if law == "affine":
-                window = max(window, ratio**2 / 12) if d == 2 else window
-                best = {2: 3 + n**2 / 50, 3: 1.18 * n ** (2 / 3), 5: 2.6 * n ** (1 / 3)}[d]
-                scale = min(signal / (3 * d), window, best)
+            window = derived_constant(law, d)[0] * signal ** (2 / (d + 3))
+            window = max(window, ratio**2 / 12) if d == 2 else window
+            best = {2: 3 + n**2 / 50, 3: 1.18 * n ** (2 / 3), 5: 2.6 * n ** (1 / 3)}[d]
+            scale = min(signal / (3 * d), window, best)
             w, error = optimum(law, d, n, L=ratio)["w"]
             shares.append((w / scale, error / scale))
     return {"least": min(shares), "largest": max(shares)}

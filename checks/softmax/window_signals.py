@@ -38,11 +38,11 @@ claim("softmax.window-every-n/{law}",
       least possible loss is more than the largest possible one at another $w$, nothing is best. Both follow from
       $\sum_l k_l (1 - A_l(w))^2$ by Jensen's inequality and a cut integral. With little signal the derivative of the
       linear part outweighs that of the other, and below 256 tokens both are polynomials through balls.""")
-MEASURED = {"source": THEOREM_2, "kind": "derived", "expected": "supported"}
 claim("softmax.window-every-signal/{law}/scale",
       bound(proofs.over_scale, r"\min w^* / M", of="least", low="2/5", control="17/20", method="exact"),
       bound(proofs.over_scale, r"\max w^* / M", of="largest", high="8/5", control="1", method="exact"),
-      over={"law": "affine", "d": (2, 3, 5)}, title="the optimal window for every L / sigma: a scale, measured",
+      source=THEOREM_2, kind="derived", expected="supported", over={"law": "affine", "d": (2, 3, 5)},
+      title="the optimal window for every L / sigma: a scale, measured",
       assumes=(*MODEL, r"""$M = \min(\Lambda / 3d, k \Lambda^{2/(d+3)}, w_B)$, $w_B = 1.18 n^{2/3}$ ($d = 3$), $2.6 n^{1/3}$ ($d = 5$);
       at $d = 2$ $M = \min(\Lambda / 6, \max(k \Lambda^{2/5}, L^2 / 12 \sigma^2), 3 + n^2 / 50)$; $n = 2$ to $10^6$,
       $L / \sigma = 1/10$ to $10^4$"""),
@@ -50,12 +50,4 @@ claim("softmax.window-every-signal/{law}/scale",
       finding=r"""Three regimes, and at $d = 2$ four: with little signal $w^*$ is near $\Lambda / 3d$, then near $k
       \Lambda^{2/(d+3)}$, and with hardly any noise near the $w$ of the minimal bias. At $d = 2$ and from $\Lambda \sim
       n^{5/3}$ on, the part of the bias that falls like $w^{-1/2} / n$ exceeds the part that falls like $w^{-2}$, and
-      the noise balances it at $L^2 / 12 \sigma^2$, for every $n$.""", **MEASURED)
-claim("softmax.window-every-n/{law}/scale",
-      bound(proofs.over_scale, r"\min w^* / M", of="least", low="1/2", control="9/10", method="exact"),
-      bound(proofs.over_scale, r"\max w^* / M", of="largest", high="7/5", control="1", method="exact"),
-      over={"law": "relu", "d": (2, 3, 5)}, title="the optimal window for every number of tokens: a scale for ReLU, measured",
-      assumes=(*MODEL, r"$L = \sigma / 20$ to $\sigma$, $n = 2$ to $10^6$, $M = \min(\Lambda / 6d, k \Lambda^{2/(d+2)})$"),
-      statement=r"1/2 \leq w^* / M \leq 7/5",
-      finding=r"""The form that is proved for affine tasks (`softmax.window-every-n/affine`) holds for ReLU as well: the
-      proved multiples (`softmax.window-every-n/relu`) contain the measured ones with room, up to a factor of two.""", **MEASURED)
+      the noise balances it at $L^2 / 12 \sigma^2$, for every $n$.""")

@@ -10,7 +10,7 @@ import pytest
 
 from lipverify import Problem, optimal_matrix, optimal_window, pretrain, sensitivity
 from lipverify.checks.softmax.full_form import train_full
-from lipverify.checks.softmax.low_rank import problem as low_rank_problem
+from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem
 from lipverify.covariates import MappedNormals, ProductOfSpheres, axes
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, LowRank, ReLU, Zonal

@@ -20,7 +20,7 @@ from lipverify import Problem, loss_terms, optimal_window
 from lipverify.checks.linear_transformers import cosines, layer_counts
 from lipverify.checks.softmax import (
     lipschitz_constants,
-    low_rank_radius,
+    lowrank_radius,
     nearest,
     transfer,
     value_matrix,
@@ -491,7 +491,7 @@ def committed() -> dict[str, Proof]:
         (transfer.proved_display, (2, 2.0), "relu-2"),
         (value_matrix.proved_scale, ("affine", 2, 100), "scale-affine-2-100-offset"),
         (window_moves.proved_windows, (2, 1000, 13.0, 1.0, 3.0), "optimum-cosine-1-2-1000-13"),
-        (low_rank_radius.proved_best, (2, 1, 2, 0.0, 1.2), "lowrank-best-2-1-2"),
+        (lowrank_radius.proved_best, (2, 1, 2, 0.0, 1.2), "lowrank-best-2-1-2"),
         (cosines.every_length, (3,), "lt-cosine"),
         (layer_counts.every_offset, (), "lt-layers"),
     ],

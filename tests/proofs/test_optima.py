@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
-from lipverify.checks.softmax.low_rank import problem as low_rank_problem
+from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
 from lipverify.loss.block import block_terms
 

@@ -13,8 +13,8 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.checks.softmax.low_rank import problem as low_rank_problem
-from lipverify.checks.softmax.low_rank_radius import mixed_gain  # internal: the quantity of a claim
+from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem
+from lipverify.checks.softmax.lowrank_radius import mixed_gain  # internal: the quantity of a claim
 from lipverify.foundation.shipped import shipped
 from lipverify.loss.block import block_terms
 from lipverify.proofs import checker, load

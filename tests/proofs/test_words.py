@@ -18,7 +18,7 @@ from lipverify.checks.softmax import (
     gaussian,
     isotropy,
     linear_floor,
-    low_rank,
+    lowrank_blocks,
     nearest,
     preconditioner,
     slopes,
@@ -347,9 +347,9 @@ def test_the_bias_over_that_of_the_nearest_neighbour_is_enclosed() -> None:
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_the_mean_over_a_sign_is_that_of_numbers_and_one_per_cent_off_is_seen(power: int) -> None:
-    (value, error), stood = seen(low_rank.averaged(power))
+    (value, error), stood = seen(lowrank_blocks.averaged(power))
     assert (value, error, stood[""].grade) == (0.0, 0.0, "proved")
-    assert seen(low_rank.averaged(power, "99/100"))[0][0] != 0
+    assert seen(lowrank_blocks.averaged(power, "99/100"))[0][0] != 0
     A, S = np.random.default_rng(2).uniform(-0.65, 0.65, 30), np.random.default_rng(3).normal(scale=3, size=30)
     mean = (np.tanh(A + S) ** power + np.tanh(A - S) ** power) / 2
     assert np.all(np.abs(mean) <= np.abs(np.tanh(A))) if power == 1 else np.all(mean >= np.tanh(A) ** 2)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.low_rank import best, problem
+from lipverify.checks.softmax.lowrank_blocks import best, problem
 from lipverify.checks.softmax.quantities import Floats, Value, noise_and_bias
 from lipverify.claims import makes
 
@@ -36,15 +36,7 @@ def gained(
 def gain_on_common_draws(
     problem: lv.Problem, first: Floats, second: Floats, *, contexts: int, seed: int, stream: str
 ) -> Value:
-    """The loss of one M minus that of another on the same contexts, and the half-width of its 95 % interval.
-
-    Parameters
-    ----------
-    first, second
-        Matrices, d x d.
-    contexts
-        Their number; they are drawn in batches of 8192, at least two.
-    """
+    """The loss of one M minus that of another on the same contexts, and the half-width of its 95 % interval."""
     from lipverify.sampling import draw_contexts, mean_interval
 
     gains = []
@@ -139,9 +131,6 @@ def limit_radius(d: int, k: int) -> Value:
         E s^{1/2} (1 - s) (1 - c h(c s^{1/2})) (-h'(c s^{1/2})),
 
     whose zero in c is C_infinity. h' = (1 - d h - A^2) / omega, from Bessel's equation for A.
-
-    >>> round(limit_radius(2, 1)[0], 4)
-    2.5481
     """
     from scipy.integrate import quad
     from scipy.optimize import brentq

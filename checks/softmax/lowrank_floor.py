@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from lipverify.checks.softmax.quantities import Floats, Value
 
 
 def best_loss(m: int, n: float) -> Value:
@@ -20,7 +18,7 @@ def best_loss(m: int, n: float) -> Value:
 
 def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
     """The loss at c BB^T on the product of spheres in R^d, by the block reduction, and at c on the sphere of R^k."""
-    from lipverify.checks.softmax.low_rank import problem as low_rank_problem
+    from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem
     from lipverify.loss import block_terms
 
     small = lv.loss_terms(lv.Problem(d=k, n=n, law=lv.laws.Linear(), sigma=0.5), c)
@@ -46,10 +44,6 @@ def share_rule(d: int, k: int, order: int) -> tuple[Floats, Floats]:
 
     The Jacobi matrix of Beta(a, b) is R R^T with R bidiagonal: nodes are squares of its singular values, which keeps the
     digits of shares near 1/d, and weights the squares of the first entries of its singular vectors.
-
-    >>> share, weight = share_rule(3162, 1, 80)
-    >>> bool(abs(3162 * weight @ share - 1) < 1e-12)  # k/d
-    True
     """
     a, ab, i = k / 2, d / 2, np.arange(order)
     first = np.where(i > 0, (i + ab - 1) / np.where(i > 0, 2 * i + ab - 1, 1), 1)  # 1 at i = 0, where ab may be 1
@@ -60,8 +54,8 @@ def share_rule(d: int, k: int, order: int) -> tuple[Floats, Floats]:
     return values**2, weight / weight.sum()
 
 
-def floor(d: int, k: int, scale: str = "") -> Value:
-    """lim L(c BB^T) as n -> infinity at the best c, tokens uniform on S^{d-1}; `scale` multiplies it by d^3 / (2 (k + 2)).
+def floor(d: int, k: int) -> Value:
+    """lim L(c BB^T) as n -> infinity at the best c, tokens uniform on S^{d-1}.
 
     At a query x with r = |B^T x|, the weights e^(c <B^T t, B^T x>) give E_t B^T t = A(c r) B^T x / r. The mean square
     of a^T times the difference from B^T x is (A(c r) - r)^2 / k, where r^2 is Beta(k/2, (d - k)/2).
@@ -74,15 +68,15 @@ def floor(d: int, k: int, scale: str = "") -> Value:
         return float(weight @ (tilted(d, np.exp(log_c) * r) - r) ** 2 / k)
 
     best = minimize_scalar(off, bounds=(np.log(d) - 1, np.log(d) + 1), method="bounded", options={"xatol": 1e-9}).x
-    value, unit = off(best), d**3 / (2 * (k + 2)) if scale else 1.0
-    return unit * value, unit * (abs(value - off(best, 60)) + 1e-12 * value)
+    value = off(best)
+    return value, abs(value - off(best, 60)) + 1e-12 * value
 
 
 def in_block(d: int, k: int) -> Value:
     """The bias at n = 10^12 by the block reduction, at the best of many c; the difference between contexts is below e^k / n."""
     from scipy.optimize import minimize_scalar
 
-    from lipverify.checks.softmax.low_rank import problem as low_rank_problem
+    from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem
     from lipverify.loss import block_terms
 
     here = low_rank_problem("sphere", d, k, 1e12, 0.0)
