@@ -5,17 +5,10 @@ for laws with a linear part and w* -> 0 as the noise grows follow from it. The w
 the context grows, and ball arithmetic shows that w* stays finite as L grows at a fixed number of tokens.
 """
 
+from lipverify.checks.softmax import window_moves as moves
 from lipverify.checks.softmax.nearest import over_nearest
 from lipverify.checks.softmax.quantities import LAWS, MODEL
 from lipverify.checks.softmax.slopes import squares
-from lipverify.checks.softmax.window_moves import (
-    CONTEXT_GROWS,
-    INSIGHTS,
-    NOISE_GROWS,
-    SIGNAL_GROWS,
-    SUMMARY,
-    window_rate,
-)
 from lipverify.claims import bound, claim, identity
 
 # fmt: off
@@ -34,7 +27,7 @@ ANY = r"""any $n \geq 2$, any law $f = L g$, $\mathbb{E}\, g(x)^2 < \infty$; any
 
 claim("softmax.window-directions/any-amplitude/proved",
       RISES,
-      source=SUMMARY, kind="derived", expected="supported",
+      source=moves.SUMMARY, kind="derived", expected="supported",
       title="w* never falls with L nor rises with the noise: every n, d and law f = L g",
       statement=r"\rho_1 < \rho_2 \implies w^*(\rho_1) \leq w^*(\rho_2), \qquad \rho = L^2/\sigma^2",
       assumes=(MODEL[1], ANY, "the identity is symbolic, in matrices of any size $n$"), finding=MONOTONE)
@@ -46,14 +39,14 @@ FINITE = r"""No minimiser is 0, because $b'(0) = -2 (1 - \frac1n)\, \mathbb{E}\,
 """The proof that every minimiser is positive and finite, for laws with a linear part."""
 LINEAR = r"""any rotation-invariant law $f = L g$ with a linear part and a continuous covariance, such as the affine and the ReLU law"""
 MOVES = {
-    "l": (SUMMARY, r"L < L' \implies w^*(L) < w^*(L')", "w* grows with L: every n and d",
+    "l": (moves.SUMMARY, r"L < L' \implies w^*(L) < w^*(L')", "w* grows with L: every n and d",
           rf"""{FINITE} At a minimiser $w_1$ the two derivatives add to 0, and $\nu' > 0$, so $b'(w_1) < 0$: at a larger $L$
     the loss has a negative derivative there, $w_1$ is not a minimiser, and $w_2 > w_1$."""),
-    "sigma": (INSIGHTS, r"\sigma < \sigma' \implies w^*(\sigma') < w^*(\sigma)",
+    "sigma": (moves.INSIGHTS, r"\sigma < \sigma' \implies w^*(\sigma') < w^*(\sigma)",
               "w* falls with the noise: every n and d",
               rf"""{FINITE} At a minimiser $w_1$ the two derivatives add to 0, and $\nu' > 0$: with more noise the loss has a
     positive derivative there, $w_1$ is not a minimiser, and the new one is smaller."""),
-    "sigma-to-infinity": (NOISE_GROWS, r"w^* \to 0 \quad (\sigma \to \infty)",
+    "sigma-to-infinity": (moves.NOISE_GROWS, r"w^* \to 0 \quad (\sigma \to \infty)",
                           "w* tends to 0 as the noise grows: every n and d",
                           r"""Given $\epsilon > 0$, every $w \geq \epsilon$ loses to $w = 0$ once $\sigma^2
     (\nu(\epsilon) - 1/n) > L^2 b(0)$, because $\nu(w) \geq \nu(\epsilon) > \nu(0) = 1/n$ and $b \geq 0$."""),
@@ -69,9 +62,9 @@ for moved, (printed, statement, title, step) in MOVES.items():
                    "the identity is checked; the rest of the proof is by hand"),
           finding=f"{MONOTONE} {step}")
 claim("softmax.window-directions/{law}/n-to-infinity/proved",
-      bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, truth="rate",
+      bound(moves.window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, truth="rate",
             over={"d": (2, 3, 5, 8)}, method="certified"),
-      proves="softmax.window-directions/{law}/n-to-infinity", source=CONTEXT_GROWS, kind="derived",
+      proves="softmax.window-directions/{law}/n-to-infinity", source=moves.CONTEXT_GROWS, kind="derived",
       expected="supported", over={"law": LAWS},
       title="w* tends to infinity as the context grows: proved",
       assumes=(*MODEL, r"$d = 2, 3, 5, 8$; any $L$ and $\sigma$, $n \to \infty$"),
@@ -81,7 +74,7 @@ claim("softmax.window-directions/relu/l-to-infinity/proved",
       bound(over_nearest, r"\mathcal{L}_{bias}(w_0) / \lim_{w \to \infty} \mathcal{L}_{bias}(w)", low=1,
             control=({"low": "11/10"}, {"high": "95/100", "low": "7/10"}),
             over={"d": 3, ("n", "w"): ((2, 2.0), (50, 8.0))}, method="certified"),
-      proves="softmax.window-directions/relu/l-to-infinity", source=SIGNAL_GROWS, kind="derived", expected="refuted",
+      proves="softmax.window-directions/relu/l-to-infinity", source=moves.SIGNAL_GROWS, kind="derived", expected="refuted",
       title="w* tends to infinity as L grows, at a fixed number of tokens: disproved",
       statement=r"w^* \to \infty \quad (L / \sigma \to \infty)",
       assumes=(*MODEL, "ReLU law, $d = 3$, $n = 2$ and $50$; $w_0 = 2$ and $8$"),

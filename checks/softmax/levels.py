@@ -2,12 +2,12 @@ r"""Affine tasks of three Lipschitz constants: the optimal w of each, and its lo
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value
+from lipverify.checks.softmax.quantities import Value, at_tuned, problem
 from lipverify.claims import agree
 
 LEVELS = (1.0, 3.0, 10.0)
@@ -20,7 +20,7 @@ LENGTHS = tuple(10.0**k for k in range(2, 11))
 
 def affine(L: float, d: int, n: float) -> lv.Problem:
     """Affine tasks with Lipschitz constant L, at sigma = 1."""
-    return lv.Problem(d=d, n=n, law=lv.laws.Affine(L=L), sigma=1.0)
+    return problem("affine", d, n, L)
 
 
 def table(d: int, n: float) -> dict[str, Value]:
@@ -56,22 +56,15 @@ def tables(d: int) -> list[dict[str, Value]]:
 def sampled(
     trained: float, tested: float, d: int, n: float, contexts: int, seed: int, backend: str
 ) -> dict[str, Value]:
-    """The loss of the optimal w of one L (exact) on another L, on sampled contexts."""
+    """The loss of the optimal w of one L on another L, on sampled contexts."""
     drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{trained}/{tested}/{d}/{n:g}"}
-    return _transferred("montecarlo", trained, tested, d, n, **drawn)
+    loss = at_tuned(affine(trained, d, n), affine(tested, d, n), "montecarlo", **drawn)
+    return {f"loss of {trained:g} on {tested:g}": loss}
 
 
 def leading(trained: float, tested: float, d: int, n: float) -> dict[str, Value]:
-    """The loss of the optimal w of one L on another L, from the leading terms."""
-    return _transferred("asymptotic", trained, tested, d, n)
-
-
-def _transferred(
-    method: Literal["montecarlo", "asymptotic"], trained: float, tested: float, d: int, n: float, **drawn: Any
-) -> dict[str, Value]:
-    """The loss of the optimal w (exact), evaluated by another method."""
-    terms = lv.loss_terms(affine(tested, d, n), lv.optimal_window(affine(trained, d, n)).w, method, **drawn)
-    return {f"loss of {trained:g} on {tested:g}": (float(terms.total), float(terms.total_error))}
+    """The same loss from the leading terms."""
+    return {f"loss of {trained:g} on {tested:g}": at_tuned(affine(trained, d, n), affine(tested, d, n))}
 
 
 def fixed(d: int, n: float) -> Value:

@@ -41,6 +41,12 @@ def sampled_optimum(law: str, d: int, n: float, contexts: int, seed: int) -> dic
     return {"w": (best.w, best.w_error)}
 
 
+def at_tuned(trained: lv.Problem, tested: lv.Problem, method: Any = "asymptotic", **drawn: Any) -> Value:
+    """The loss of one problem at the optimal w (exact) of another: from the leading terms, or on sampled contexts."""
+    terms = lv.loss_terms(tested, lv.optimal_window(trained).w, method, **drawn)
+    return float(terms.total), float(terms.total_error)
+
+
 def softmax(scores: Any) -> Any:
     """e^{s_i} / sum_j e^{s_j} over the last axis.
 

@@ -2,10 +2,10 @@ r"""The loss at the w tuned to one Lipschitz constant, on tasks with another: Th
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, Value, optimum, problem
+from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, Value, at_tuned, optimum, problem
 from lipverify.claims import agree
 
 RATIOS = {"larger": 3.0, "smaller": 1 / 3}
@@ -26,23 +26,18 @@ def losses(law: str, d: int, n: float) -> dict[str, Value]:
 
 def sampled_losses(law: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
     """The same losses at the same w on sampled contexts."""
-    stream = f"transfer/{law}/{d}/{n:g}"
-    return _losses_by("montecarlo", law, d, n, contexts=contexts, seed=seed, backend=backend, stream=stream)
+    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{law}/{d}/{n:g}"}
+    return _losses_by(law, d, n, method="montecarlo", **drawn)
 
 
 def leading_losses(law: str, d: int, n: float) -> dict[str, Value]:
     """The same losses at the same w from the leading terms."""
-    return _losses_by("asymptotic", law, d, n)
+    return _losses_by(law, d, n)
 
 
-def _losses_by(
-    method: Literal["montecarlo", "asymptotic"], law: str, d: int, n: float, **drawn: Any
-) -> dict[str, Value]:
-    """The losses at the exact w* by another method."""
-    w = lv.optimal_window(problem(law, d, n)).w
-    terms = {L: lv.loss_terms(problem(law, d, n, L), w, method, **drawn) for L in (1.0, *RATIOS.values())}
-    losses = [(float(loss.total), float(loss.total_error)) for loss in terms.values()]
-    return dict(zip(("same", *RATIOS), losses, strict=True))
+def _losses_by(law: str, d: int, n: float, **method: Any) -> dict[str, Value]:
+    tested = {"same": 1.0, **RATIOS}
+    return {case: at_tuned(problem(law, d, n), problem(law, d, n, L), **method) for case, L in tested.items()}
 
 
 def along_tested(law: str, d: int, n: float, rho: float) -> dict[str, Value]:
