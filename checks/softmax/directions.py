@@ -39,8 +39,8 @@ claim("softmax.window-directions/{law}/n",
       bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True,
             control="most_n", method="exact"),
       SAMPLED,
-      source=moves.CONTEXT_GROWS, kind=READ, reading={"relu/*": moves.SHRINKS, "*": ""}, title="w* grows with n, the window narrows", **LOCAL,
-      finding=BEYOND)
+      source=moves.CONTEXT_GROWS, kind=READ, reading={"relu/*": moves.SHRINKS, "*": ""}, title="w* grows with n, the window narrows",
+      **LOCAL, finding=BEYOND)
 claim("softmax.window-directions/{law}/sigma",
       bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True,
             control="-most_sigma", method="exact"),

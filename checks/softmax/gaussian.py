@@ -8,8 +8,6 @@ import numpy as np
 
 from lipverify.checks.softmax.quantities import Value
 
-DRAWN: dict[str, Any] = {"d": 3, "n": 50, "w": 7.0}
-"""The context of the figure."""
 SLIDES = {"intuition": "1/2", "proof": "1", "rebuttal": "1"}
 """The constant c before w |x_i - x|^2 in the exponent, by place."""
 
@@ -74,15 +72,3 @@ def log_ratio(slides: str) -> Any:
         Fraction(SLIDES.get(slides, slides)) * s.w * ((s.x_j - s.x).T @ (s.x_j - s.x) - (s.x_i - s.x).T @ (s.x_i - s.x))
     )
     return leftover(s.w * (s.x_i - s.x_j).T @ s.x, stated.where(on_the_sphere), "d w")
-
-
-def weights(d: int, n: int, w: float, seed: int) -> list[tuple[float, float]]:
-    """The attention of each token relative to the nearest one, and the difference of their squared distances."""
-    from lipverify.sampling import normals
-
-    points = normals(seed, f"kernel/{d}", 0, (n + 1, d))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    query, tokens = points[0], points[1:]
-    scores, distance = w * tokens @ query, np.sum((tokens - query) ** 2, axis=1)
-    nearest = int(np.argmax(scores))
-    return sorted(zip((distance - distance[nearest]).tolist(), np.exp(scores - scores[nearest]).tolist(), strict=True))

@@ -5,10 +5,9 @@ only with b. On affine tasks without b linear attention learns, and faster than 
 """
 
 from lipverify.checks.softmax import linear_floor
-from lipverify.checks.softmax.figures import with_and_without_floor
 from lipverify.checks.softmax.linear_floor import ASSUMED, DRAWN, FLOORS, LEAST, LINEAR, ROUNDING, SAMPLED, WITHOUT
 from lipverify.checks.softmax.quantities import DIMENSIONS
-from lipverify.claims import at, bound, claim, exponent, identity
+from lipverify.claims import bound, claim, exponent, identity
 
 # fmt: off
 HEADINGS = {"linear-attention.floor": (6, 2, "Linear attention does not adapt")}
@@ -23,7 +22,6 @@ claim("linear-attention.floor/{law}/{reading}/rate",
       expected={"affine/no-offset/*": "refuted", "*": "supported"}, over={("law", "reading"): FLOORS | WITHOUT, "d": (2, 3, 5, 8)},
       title="Linear attention has a floor, softmax attention has none",
       assumes=ASSUMED,
-      shows=at(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
       finding={
           "affine/no-offset/*": r"""Linear attention learns linear functions: its loss falls like $1/n$, faster than
               softmax attention's $n^{-4/(d+3)}$, and on them it has the smaller loss for every large $n$. It cannot

@@ -119,13 +119,6 @@ def closed_form(law: str, reading: str) -> Any:
     return linear_attention(lv.laws.law_named(law), reading == "offset")
 
 
-def losses(law: str, reading: str, d: int) -> dict[str, list[float]]:
-    """Both minimal losses along n, for the figure."""
-    ladder = [float(round(n)) for n in np.geomspace(1e2, 1e12, 11)]
-    both = [[linear(law, reading, d, n)[0] for n in ladder], [softmax(law, d, n)[0] for n in ladder]]
-    return {"n": ladder, "linear": both[0], "softmax": both[1]}
-
-
 FLOORS = {
     ("affine", "offset"): {"p": "0", "q": "4/(d + 3)", "F": "1/3", "T": "1/50", "X": "4"},
     ("relu", "offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/3 + 1/(6*d)", "T": "1/50", "X": "4"},

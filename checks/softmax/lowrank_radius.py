@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.lowrank_blocks import best, problem
+from lipverify.checks.softmax.lowrank_blocks import problem
 from lipverify.checks.softmax.quantities import Floats, Value, noise_and_bias
 from lipverify.claims import makes
 
@@ -184,20 +184,6 @@ def _kernel_mean(d: int, omega: float) -> tuple[float, float]:
     A = float(ive(d / 2, omega) / ive(d / 2 - 1, omega))
     h = A / omega
     return h, (d * h + A**2 - 1) / omega
-
-
-def along(lengths: list[int]) -> dict[str, list[float]]:
-    """Both minimal losses on the sphere without noise, and the share of c', in the ball of radius 8 along n."""
-    optima = [best("sphere", 2, 1, n, 0.0, 8.0) for n in lengths]
-    columns = {"aligned": [b["aligned"][1] for b in optima], "loss": [b["loss"][0] for b in optima]}
-    return {"n": list(map(float, lengths)), **columns, "ratio": [b["ratio"][0] for b in optima]}
-
-
-def radii(d: int, k: int, sigma: float, lengths: list[int]) -> dict[str, list[float]]:
-    """The largest radius on the sphere along n, for those n where it is at most 4 d."""
-    measured = [(float(n), radius("sphere", d, k, n, sigma)) for n in lengths]
-    kept = [(n, value * d) for n, (value, error) in measured if error > 0]
-    return {"n": [n for n, _ in kept], "C": [C for _, C in kept]}
 
 
 def forgotten(found: dict[str, Any]) -> str:

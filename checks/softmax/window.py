@@ -64,7 +64,6 @@ claim("softmax.window-derived/{law}/sharp/proved",
       bound(proved_rates, "e", of="window", equals="rate", within="1e-15", method="certified"),
       proves="softmax.window-derived/{law}/sharp", kind="sharp", expected="supported",
       over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
-CONSTANTS = (at(figures.constants, found=at(figures.theorems)), at(figures.chain, found=at(figures.theorems)))
 claim("softmax.window-theorem/{law}",
       bound(proofs.theorem, r"w^* / \Lambda^e", of="window", equals=proofs.limit_of_both, within=proofs.quarter,
             method="certified"),
@@ -74,7 +73,7 @@ claim("softmax.window-theorem/{law}",
             over={"d": (2, 3, 5)}),
       kind="derived", expected="supported", over={"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
       statement=r"k_1 \Lambda^e < w^* < k_2 \Lambda^e, \quad k_2 / k_1 \to 1 \ (\Lambda_0 \to \infty)",
-      shows={"relu": (at(figures.closing_in, found=at(figures.windows), proved=at(figures.edges)), *CONSTANTS), "*": CONSTANTS},
+      shows=at(figures.constants, found=at(figures.theorems)),
       finding=r"""The value of $w^* / \Lambda^e$ is the interval from $k_1$ to $k_2$, which contains it for every
       context of the range; it is not measured. Noise and bias lie between explicit multiples of $w^{(d-1)/2}/n$ and
       $w^{-\beta}$, and where either exceeds the loss at one multiple of $\Lambda^e$ there is no minimum. `lipverify

@@ -50,12 +50,12 @@ def derived_constant(law: str, d: int) -> Value:
 
 
 def closer(law: str, d: int, start: float) -> dict[str, Any]:
-    """k_1 and k_2 of the theorem that is proved from Lambda_0 = start^{1/e} on, and k_2 / k_1 - 1."""
+    """k_2 / k_1 - 1 of the theorem that is proved from Lambda_0 = start^{1/e} on."""
     from lipverify.proofs import prove_window
 
     proof = prove_window(lv.laws.law_named(law), d, least_lambda=start ** (1 / proved_window(law, d).exponent))
     width = between(proof, proof.high, proof.high) / between(proof, proof.low, proof.low) - 1
-    return {"edges": [proof.least_lambda, proof.low, proof.high], "width": width}
+    return {"width": width}
 
 
 def every_n(d: int, law: str = "affine") -> dict[str, Any]:
