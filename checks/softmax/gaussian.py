@@ -8,7 +8,7 @@ import numpy as np
 
 from lipverify.checks.softmax.quantities import Value
 
-SLIDES = {"intuition": "1/2", "proof": "1", "rebuttal": "1"}
+VERSIONS = {"intuition": "1/2", "proof": "1", "rebuttal": "1"}
 """The constant c before w |x_i - x|^2 in the exponent, by place."""
 
 
@@ -60,7 +60,7 @@ def sensitivity(kept: str = "1") -> Any:
     return leftover(one, other, "n")
 
 
-def log_ratio(slides: str) -> Any:
+def log_ratio(version: str) -> Any:
     """Log a_i / a_j minus the same for exp(-c w |x_i - x|^2), for any two tokens, query and w, all on the unit sphere."""
     from fractions import Fraction
 
@@ -69,6 +69,6 @@ def log_ratio(slides: str) -> Any:
     s = letters(x_i="d 1", x_j="d 1", x="d 1", w="")
     on_the_sphere = {(each.T, each): 1 for each in (s.x_i, s.x_j, s.x)}
     stated = (
-        Fraction(SLIDES.get(slides, slides)) * s.w * ((s.x_j - s.x).T @ (s.x_j - s.x) - (s.x_i - s.x).T @ (s.x_i - s.x))
+        Fraction(VERSIONS.get(version, version)) * s.w * ((s.x_j - s.x).T @ (s.x_j - s.x) - (s.x_i - s.x).T @ (s.x_i - s.x))
     )
     return leftover(s.w * (s.x_i - s.x_j).T @ s.x, stated.where(on_the_sphere), "d w")

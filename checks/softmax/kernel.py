@@ -4,7 +4,7 @@ With M = w I the kernel is e^{-(w/2) |x_i - x|^2}, as the intuition slides have 
 exponent. The derivative of the prediction in the query is at most proportional to w.
 """
 
-from lipverify.checks.softmax.gaussian import SLIDES, log_ratio, sensitivity, steepest
+from lipverify.checks.softmax.gaussian import VERSIONS, log_ratio, sensitivity, steepest
 from lipverify.claims import bound, claim, identity
 
 # fmt: off
@@ -23,11 +23,11 @@ ADAPT = ("A", "In-depth insights, Lipschitz Adapt",
     inherently bounded and smooth, promoting stability and preventing the model from becoming overly sensitive to small
     changes in input""")
 
-claim("softmax.gaussian-window/{slides}",
+claim("softmax.gaussian-window/{version}",
       identity(log_ratio, r"\log \frac{a_i}{a_j} - c\, w \bigl(\|x_j - x\|^2 - \|x_i - x\|^2\bigr)",
-               control=({"slides": "51/100"}, {"slides": "intuition"})),
+               control=({"version": "51/100"}, {"version": "intuition"})),
       source={"intuition": INTUITION, "proof": PROOF, "rebuttal": REBUTTAL}, kind="printed",
-      expected={"intuition": "supported", "*": "refuted"}, over={"slides": tuple(SLIDES)},
+      expected={"intuition": "supported", "*": "refuted"}, over={"version": tuple(VERSIONS)},
       title="attention is a Gaussian kernel in the distance",
       statement=r"a_i \propto e^{w \langle x_i, x \rangle} \propto e^{-c\, w \|x_i - x\|^2}",
       assumes=r"""tokens and query on $S^{d-1}$, $\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x
