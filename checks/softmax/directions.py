@@ -12,7 +12,6 @@ from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 HEADINGS = {"softmax.window-directions": (3, 7, "What widens the window and what narrows it")}
-READ: Any = {"relu/*": "convention", "*": "stronger"}
 POINTS = [(1000, 0.3), (1000, 1.0), (10**5, 1.0)]
 LOCAL: dict[str, Any] = {
     "expected": "supported",
@@ -31,15 +30,15 @@ claim("softmax.window-directions/{law}/l",
       bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True,
             control="most_L", method="exact"),
       SAMPLED,
-      source=moves.SUMMARY, kind=READ, reading={"relu/*": moves.AMPLITUDE, "*": ""}, title="w* grows with L, the window narrows",
-      **LOCAL,
+      source=moves.SUMMARY, kind={"relu/*": "convention", "*": "stronger"}, reading={"relu/*": moves.AMPLITUDE, "*": ""},
+      title="w* grows with L, the window narrows", **LOCAL,
       finding=rf"""A rougher function (larger $L$) needs a narrower window. The summary A calls high Lipschitzness
       smooth; the direction that it gives, a smaller window, is the one measured here. {BEYOND}""")
 claim("softmax.window-directions/{law}/n",
       bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True,
             control="most_n", method="exact"),
       SAMPLED,
-      source=moves.CONTEXT_GROWS, kind=READ, reading={"relu/*": moves.SHRINKS, "*": ""}, title="w* grows with n, the window narrows",
+      source=moves.CONTEXT_GROWS, kind="stronger", title="w* grows with n, the window narrows",
       **LOCAL, finding=BEYOND)
 claim("softmax.window-directions/{law}/sigma",
       bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True,
