@@ -39,7 +39,6 @@ def step(ladder: str, k: int) -> str:
 
 
 def laws(ladder: str) -> list[Any]:
-    """The class probabilities of a ladder."""
     from lipverify.checks.softmax.class_probabilities import ClassLaw
 
     name, fixed, rungs = LADDERS[ladder]

@@ -61,7 +61,6 @@ def _rate(law: str, d: int) -> float:
 
 
 def theorems() -> list[list[str]]:
-    """The constants of the window theorem by law and dimension."""
     proofs = {(law, d): proved_window(law, d) for law in RATE for d in (2, 3, 5, 8)}
     numbers = {
         place: (proof.low, proof.high, *proof.loss, proof.least_lambda, proof.least_tokens)
@@ -71,7 +70,6 @@ def theorems() -> list[list[str]]:
 
 
 def constants(found: list[list[str]]) -> Table:
-    """The table of the constants of the window theorem."""
     return Table(
         caption=r"""$k_1 W < w^* < k_2 W$ and $l_1 < W^\beta \mathcal{L}(w^*) / L^2 \leq l_2$ with $W = \Lambda^e$, for every $n$,
         $L$, $\sigma$ with $\Lambda \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$; $\beta = 3/2$ for ReLU, 2 for affine,
@@ -82,7 +80,6 @@ def constants(found: list[list[str]]) -> Table:
 
 
 def line(label: str, x: np.ndarray, y: np.ndarray, **style: Any) -> Series:
-    """One curve of a figure."""
     return Series(label=label, x=tuple(map(float, x)), y=tuple(map(float, y)), **style)
 
 
@@ -91,7 +88,6 @@ FALLS = {"affine": ("w^{-2}", 2.0), "relu": ("w^{-3/2}", 1.5)}
 
 
 def terms_by_w(law: str, d: int, n: int) -> dict[str, Any]:
-    """Bias and noise as curves in w, and the optimum."""
     here, w = problem(law, d, n), np.geomspace(0.1, 60.0, 25)
     terms, best = lv.loss_terms(here, w), lv.optimal_window(here)
     return {"d": d, "n": n, "w": w, "B": terms.bias, "N": terms.noise, "w*": best.w, "loss*": best.loss}
@@ -152,7 +148,6 @@ def _rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tup
 
 
 def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
-    """The whitened optimal matrix at condition number 10."""
     return Figure(
         caption=rf"""$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {SAID[law]}, $\sigma = {sigma}$, condition number 10,
         the longest axis first: $w \Sigma^{{-1}}$ would be a multiple of $\mathbf{{I}}$.""",

@@ -69,6 +69,8 @@ def log_ratio(version: str) -> Any:
     s = letters(x_i="d 1", x_j="d 1", x="d 1", w="")
     on_the_sphere = {(each.T, each): 1 for each in (s.x_i, s.x_j, s.x)}
     stated = (
-        Fraction(VERSIONS.get(version, version)) * s.w * ((s.x_j - s.x).T @ (s.x_j - s.x) - (s.x_i - s.x).T @ (s.x_i - s.x))
+        Fraction(VERSIONS.get(version, version))
+        * s.w
+        * ((s.x_j - s.x).T @ (s.x_j - s.x) - (s.x_i - s.x).T @ (s.x_i - s.x))
     )
     return leftover(s.w * (s.x_i - s.x_j).T @ s.x, stated.where(on_the_sphere), "d w")

@@ -11,7 +11,6 @@ from lipverify.checks.softmax.quantities import Value
 
 
 def named(kernel: str, power: float = 0.0) -> lv.attention.Kernel:
-    """A kernel by its name."""
     if kernel == "rational":
         return lv.attention.Rational(power)
     return {"box": lv.attention.Box(), "epanechnikov": lv.attention.Epanechnikov()}[kernel]

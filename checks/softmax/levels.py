@@ -63,7 +63,6 @@ def sampled(
 
 
 def leading(trained: float, tested: float, d: int, n: float) -> dict[str, Value]:
-    """The same loss from the leading terms."""
     return {f"loss of {trained:g} on {tested:g}": at_tuned(affine(trained, d, n), affine(tested, d, n))}
 
 

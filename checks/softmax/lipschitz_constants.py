@@ -58,7 +58,6 @@ def along_direction(relevant: int, s: int) -> Fraction:
 
 
 def dot(one: Vector, other: Vector) -> Fraction:
-    """<one, other>."""
     return sum((a * b for a, b in zip(one, other, strict=True)), start=Fraction(0))
 
 
@@ -84,7 +83,6 @@ def proved_exponents(link: str, d: int) -> dict[str, Any]:
 
 
 def broken(link: str) -> lv.laws.Ridge:
-    """The law of a link of pieces."""
     from lipverify.proofs import Pieces
 
     h = Pieces(*BROKEN[link])

@@ -4,8 +4,8 @@ It holds on a product of spheres, where the rate is that of k dimensions, by pro
 slides, the loss of c BB^T does not tend to 0: its floor is small where k is much smaller than d.
 """
 
-from lipverify.checks.softmax.lowrank_floor import best_loss, floor, floor_below, in_block, learned, projected, saved
-from lipverify.claims import agree, bound, claim, exponent
+from lipverify.checks.softmax.lowrank_floor import floor, floor_below, in_block, learned, projected, saved
+from lipverify.claims import agree, bound, claim
 
 # fmt: off
 HEADINGS = {"lowrank.dimension": (7, 4, "What finding the directions saves")}
@@ -22,35 +22,12 @@ SAVED = {
     (20, 3, 1e16): {"most": "1.97e-6", "near": "1.96e-6"}, (50, 5, 1e24): {"most": "2.29e-8", "near": "2.27e-8"},
 }
 
-claim("lowrank.dimension/learned",
-      exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"n": (1e6, 1e24, 9)}, equals="-4/(m + 3)",
-               over={"m": (2, 3)}, method="exact"),
-      agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
-            over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
-      source=PART_II, kind="derived", expected="supported",
-      title="the rate after learning col(B), for every d",
-      statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
-      assumes=(*PRODUCT, "$m = k$"),
-      finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels depend on $\mathbf{B}^\top x$
-          alone: the problem is that of the sphere in $\mathbb{R}^k$, to the last digit, and does not depend on $d$.""")
-claim("lowrank.dimension/not-learned",
-      exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", along={"n": (1e6, 1e24, 9)}, low="-4/(m + 2)", strict=True,
-               truth="-4/(m + 3)",
-               over={"m": (3, 5, 8)}, method="exact"),
-      source=PART_II, kind="derived", expected="supported",
-      title="without learning col(B) the rate is that of d dimensions",
-      statement=r"\min_w \mathcal{L}(w \mathbf{I}) = \Theta\left(n^{-4/(d+3)}\right) \gg n^{-4/(k+3)} \quad \text{for every } k < d",
-      assumes=(
-          *SPHERE,
-          r"$\mathbf{M} = w \mathbf{I}$, $m = d$: no direction is preferred; $k = d - 1$ is the nearest case",
-      ),
-      finding=r"""$\mathbf{M} = w \mathbf{I}$ does not depend on $\mathbf{B}$, and its loss is that of linear tasks in
-          all of $\mathbb{R}^d$. The reduction is large: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens,
-          and $\epsilon^{-(k+3)/4}$ once the columns are known.""")
 claim("lowrank.dimension/product/proved",
       bound(learned, r"e", equals="-4/(k + 3)", within="1e-15", over={"k": (2, 3, 5, 8)}, method="certified"),
       bound(saved, r"\text{bound of } L_B / L_I",
             high="most", control="near", over={("d", "k", "n"): SAVED}, method="certified"),
+      agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
+            over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
       source=PART_II, kind="convention", expected="supported",
       reading="tokens on a product of spheres: the problem becomes that of k dimensions",
       title="learning col(B) reduces the dimension from d to k",

@@ -10,12 +10,6 @@ import lipverify as lv
 from lipverify.checks.softmax.quantities import Floats, Value
 
 
-def best_loss(m: int, n: float) -> Value:
-    """The minimal loss over w of linear tasks on the unit sphere of R^m, sigma = 1."""
-    found = lv.optimal_window(lv.Problem(d=m, n=n, law=lv.laws.Linear(), sigma=1.0))
-    return found.loss, found.loss_error
-
-
 def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
     """The loss at c BB^T on the product of spheres in R^d, by the block reduction, and at c on the sphere of R^k."""
     from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem

@@ -35,7 +35,6 @@ SETTING = (
 
 
 def assumed(attention: str, family: str = "") -> tuple[str, ...]:
-    """The setting and its training recipes."""
     form = {
         "linear": r"linear attention: $\frac{1}{n} \sum_i y_i\, x_i^\top \mathbf{M} x$",
         "softmax": "softmax attention; a constant in $f$ has no effect on it",

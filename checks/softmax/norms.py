@@ -142,7 +142,6 @@ def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
 
 
 def recipe(setting: dict[str, Any], optimiser: Any) -> Any:
-    """The training recipe of a setting."""
     from lipverify.optimum import Recipe
 
     rate = setting.get(optimiser, ADAM)

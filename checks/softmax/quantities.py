@@ -23,12 +23,10 @@ WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def problem(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> lv.Problem:
-    """The problem of a law given by its name."""
     return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=sigma)
 
 
 def optimum(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> dict[str, Value]:
-    """The optimal w and the loss there."""
     best = lv.optimal_window(problem(law, d, n, L, sigma))
     return {"w": (best.w, best.w_error), "loss": (best.loss, best.loss_error)}
 
@@ -72,7 +70,6 @@ def noise_and_bias(drawn: Any, M: Floats) -> tuple[Floats, Floats]:
 
 
 def terms(law: str, d: int, n: float, w: float) -> dict[str, Value]:
-    """B and N at one w."""
     both = lv.loss_terms(problem(law, d, n), w)
     return {"B": (float(both.bias), float(both.bias_error)), "N": (float(both.noise), float(both.noise_error))}
 
@@ -110,7 +107,6 @@ def sampled_curve(law: str, d: int, n: float, contexts: int, seed: int, backend:
 
 
 def _by_window(terms: lv.LossTerms) -> dict[str, Value]:
-    """Bias and noise with their errors, by w."""
     columns = {"B": (terms.bias, terms.bias_error), "N": (terms.noise, terms.noise_error)}
     return {
         f"{letter}({w:g})": (float(value), float(error))

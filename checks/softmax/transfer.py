@@ -31,7 +31,6 @@ def sampled_losses(law: str, d: int, n: float, contexts: int, seed: int, backend
 
 
 def leading_losses(law: str, d: int, n: float) -> dict[str, Value]:
-    """The same losses at the same w from the leading terms."""
     return _losses_by(law, d, n)
 
 
