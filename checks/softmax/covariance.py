@@ -5,10 +5,9 @@ linear functions by proof, and otherwise within the accuracy of sampling. If f i
 is false: M* lies between w I and w Sigma^{-1}, and where noise dominates nothing is inverted.
 """
 
-from lipverify.checks.softmax.figures import heat_map
 from lipverify.checks.softmax.quantities import LEMMA_1, WHITENED
 from lipverify.checks.softmax.whitening import isotropic_window, optimal_matrix, proved_gain, whitened
-from lipverify.claims import agree, at, bound, claim, identity, per_profile
+from lipverify.claims import agree, bound, claim, identity, per_profile
 
 # fmt: off
 HEADINGS = {"softmax.covariance-inversion": (1, 5, "Attention inverts the covariance (Lemma 1)")}
@@ -46,7 +45,6 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       over={("law", "sigma"): CASES, "reading": "whitened", **WHITE},
       title="the optimal matrix inverts the covariance up to a tenth, f isotropic after whitening", statement=INVERTS,
       assumes=(WHITENED, MINIMISED),
-      shows=at(heat_map, found=at(optimal_matrix, **WHITE | {"condition": 10.0})),
       finding=r"""With $u = \Sigma^{-1/2} x$ and $\mathbf{M}' = \Sigma^{1/2} \mathbf{M} \Sigma^{1/2}$ the problem is the
       isotropic one, for every $\Sigma$. For ReLU tasks its minimiser is a multiple of $\mathbf{I}$ for every $n$ and $d$
       (`relu/isotropic/proved`), and for linear ones a multiple of $\mathbf{I}$ is best (`affine/isotropic/proved`). The
@@ -59,7 +57,6 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       over={("law", "sigma"): CASES, "reading": "space", "condition": per_profile((10.0,), (10.0, 100.0)), **TILTED},
       title="the optimal matrix inverts the covariance, q uniform in the space of x", statement=INVERTS,
       assumes=(SPACE, MINIMISED),
-      shows=at(heat_map, found=at(optimal_matrix, condition=10.0, **TILTED)),
       finding=r"""In whitened coordinates $f$ is steeper along the long axes, and there the window is narrower:
       $\mathbf{M}^*$ lies between $w \mathbf{I}$ and $w \Sigma^{-1}$. As $n \to \infty$, $\Sigma^{1/2} \mathbf{M}^*
       \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$ (the ratio of axes depends on the scale of $\Sigma$, which scales $f$)

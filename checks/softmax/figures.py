@@ -147,15 +147,6 @@ def _rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tup
     )
 
 
-def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
-    return Figure(
-        caption=rf"""$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {SAID[law]}, $\sigma = {sigma}$, condition number 10,
-        the longest axis first: $w \Sigma^{{-1}}$ would be a multiple of $\mathbf{{I}}$.""",
-        alt=f"Heat map of the whitened optimal matrix, {SAID[law]}.",
-        maps=(HeatMap(title=SAID[law], values=tuple(map(tuple, found["matrix"]))),),
-    )
-
-
 def displayed(least: Value, at_l: Value) -> str:
     """Both sides of the lower bound that Theorem 3 displays, at one context."""
     right = 1e4 ** (1 / 4 - 1)
@@ -178,17 +169,6 @@ def along_training(title: str, ylabel: str, label: str, run: Any) -> Panel:
         for name, curve in run["curves"].items()
     )
     return Panel(title=title, xlabel="steps", ylabel=ylabel, xscale="linear", series=series)
-
-
-def block_shares(one: Any, other: Any) -> Figure:
-    """The row's and the column's share of |M| against the number of steps, one panel for each recipe."""
-    panels = tuple(
-        along_training(title, r"share of $\|\mathbf{M}\|_2$", "$|{}|$", run)
-        for title, run in (("first recipe", one), ("second recipe", other))
-    )
-    caption = r"""The row $r$ that multiplies labels and the column $u$ that multiplies the query's empty slot, relative to
-        $\|\mathbf{M}\|_2$: means over runs with 99 % intervals."""
-    return Figure(caption=caption, alt="Row and column of the trained product against steps.", panels=panels)
 
 
 def norms_in_training(gd: Any, adam: Any) -> Figure:

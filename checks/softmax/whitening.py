@@ -47,7 +47,6 @@ def optimal_matrix(
         "scale": (scale, float(np.mean(np.diag(error)))),
         "mixing": (float(M[off]) / scale, float(error[off]) / scale),
         "size": tuple(float(np.mean(np.diag(each))) / small for each in (found.M_raw, found.M_raw_error)),
-        "matrix": M.tolist(),
     }
 
 

@@ -179,7 +179,6 @@ def test_the_row_falls_for_a_symmetric_law_and_stays_for_a_one_sided_one() -> No
     assert one_sided["row"][0] > 0.4
     assert symmetric["row fell"][0] < -1 < one_sided["row fell"][0]
     assert symmetric["unseen"] == one_sided["unseen"] == (0.0, 0.0)
-    assert symmetric["curves"]["r"][-1] == symmetric["row"]
 
 
 def test_the_curvature_is_that_of_the_loss() -> None:
