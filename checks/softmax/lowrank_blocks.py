@@ -5,11 +5,52 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import lipverify as lv
+from lipverify.claims import per_profile
 
 CASES: dict[str, dict[str, float]] = {"two-tokens": {"n": 2, "sigma": 0.5}, "noiseless": {"n": 20, "sigma": 0.0}}
 """Each of the two assumptions of Theorem 4 without the other."""
 KIND: dict[str, Literal["printed", "convention"]] = {"sphere": "printed", "product": "convention"}
 """The tokens of the source, and others."""
+
+
+EDGE = {"two": "0", "none": "0"}
+BEST = {
+    "sphere": {
+        (2, 1): EDGE,
+        (3, 1): EDGE,
+        (3, 2): EDGE | {"two": "1.72"},
+        (4, 2): EDGE | {"two": "1.94"},
+        (5, 3): EDGE | {"two": "1.42"},
+        (6, 2): EDGE | {"two": "2.24"},
+        (8, 3): EDGE | {"two": "1.67"},
+    },
+    "product": {
+        (2, 1): EDGE | {"two": "1.42"},
+        (3, 1): EDGE | {"two": "1.42"},
+        (3, 2): EDGE | {"two": "1.38"},
+        (4, 2): EDGE | {"two": "1.38"},
+        (5, 3): EDGE | {"two": "1.14"},
+        (6, 2): EDGE | {"two": "1.38"},
+        (8, 3): {"two": "1.14", "none": "7.98"},
+    },
+}
+"""The best c with two tokens and without noise, for controls; 0 where it is d, at the edge of the ball."""
+QUICK = ((2, 1), (3, 2), (4, 2))
+PAIRS, DECIDED = (
+    {
+        covariates: {
+            ("d", "k"): per_profile(
+                {pair: found[pair] for pair in QUICK if pair[1] >= least},
+                {pair: found[pair] for pair in found if pair[1] >= least},
+            )
+        }
+        for covariates, found in BEST.items()
+        for least in [smallest[covariates]]
+    }
+    for smallest in ({"sphere": 1, "product": 1}, {"sphere": 1, "product": 2})
+)
+"""The (d, k) by the exact method, and those that sampling can decide: on the product with k = 1 and no noise the loss is
+flat for all large c."""
 
 
 def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> lv.Problem:

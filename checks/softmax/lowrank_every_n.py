@@ -4,7 +4,7 @@ For d >= 3 all parts of the loss are monotone in omega = |M x|, for every n: the
 """
 
 from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
-from lipverify.checks.softmax.lowrank_blocks import rising
+from lipverify.checks.softmax.lowrank_blocks import averaged, rising
 from lipverify.checks.softmax.lowrank_radius import mixed_gain, proved_best_block
 from lipverify.claims import bound, claim, identity
 
@@ -75,3 +75,33 @@ claim("lowrank.boundary/sphere/mixed",
           `lowrank.recovery/sphere/blocks/proved` cannot be extended to all $\mathbf{M}$.""",
       corrected=r"""$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ fails for every $C \leq C_1(d, k)$ and every $n \geq n_0(d, k,
           \sigma)$, for some $C_1 > 0$ and $n_0$""")
+claim("lowrank.recovery/two-tokens/blocks/proved",
+      identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^1(A \pm S) - T^1 - \dots", control={"kept": "101/100"}, over={"power": 1}),
+      identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^2(A \pm S) - T^2 - \dots", control={"kept": "101/100"}, over={"power": 2}),
+      source=THEOREM_4, kind="derived", expected="supported",
+      title="Theorem 4 with two tokens, among matrices that do not mix the two spaces: every sigma, d and k",
+      statement=r"""\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \qquad \text{for every } C \leq
+            \mathrm{artanh}(1/\sqrt{3}) \approx 0.658""",
+      assumes=(
+          r"$n = 2$, any $\sigma$, $d$ and $k < d$; tokens uniform on $S^{d-1}$ or on the product of spheres",
+          TASKS,
+          r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with
+              $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement, which are searched on
+              samples""",
+          "the identities are checked; the rest of the proof is by hand",
+      ),
+      finding=r"""With $\delta = x_1 - x_2$ and $\tau = \tanh(\delta^\top \mathbf{M} x / 2)$ the two weights are $(1 \pm
+          \tau)/2$, and the loss is a constant plus $\mathbb{E} [\alpha \tau^2 - \beta \tau]$, $\alpha =
+          |\mathbf{B}^\top \delta|^2 / (4k) + \sigma^2/2 > 0$, $\beta = \langle \mathbf{B}^\top \delta, \mathbf{B}^\top
+          x \rangle / k$ (the remaining terms are odd in $x$). Half the score is $A + S$, where $S$ is the part off
+          $\mathrm{col}(\mathbf{B})$. The sign of $S$ is that of the tokens' spurious parts: average over it, with $T =
+          \tanh A$, $U = \tanh S$. As $|A| \leq C$, $T^2 \leq 1/3$. By the second identity the mean of $\tau^2$ is at
+          least $T^2$, and larger unless $S = 0$. By the first the mean of $\tau$ is $T g$ with $0 \leq g = (1 - U^2)/(1
+          - T^2 U^2) \leq 1$. For a given query let $v = \mathbf{M}_1 \mathbf{B}^\top x$. Tokens may be rotated within
+          $\mathrm{col}(\mathbf{B})$, so $\mathbb{E} \beta T g$ is the cosine of $v$ and $\mathbf{B}^\top x$ times a
+          positive number, which is largest at $g = 1$; $\alpha T^2$ depends on $|v|$ alone. So the loss at $x$ is at
+          least that of $v = s \mathbf{B}^\top x$, $s = |\mathbf{M}_1 u| \leq C$ for the direction $u$ of
+          $\mathbf{B}^\top x$, and $\mathbf{M}_2 = 0$. The direction is independent of the length, so
+          $\mathcal{L}(\mathbf{M}) \geq \mathbb{E}_u \mathcal{L}(s(u) \mathbf{B} \mathbf{B}^\top) \geq \min_{c \leq C}
+          \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)$. The derivative in $c$ at $c = 0$ is $-\mathbb{E} \langle
+          \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle^2 / (2k) < 0$: $c > 0$.""")

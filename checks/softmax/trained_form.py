@@ -28,10 +28,10 @@ USUAL = "300 steps of 64 fresh contexts: gradient descent with step 0.3, Adam wi
 TINY = "300 steps of Adam with step 0.02 and 64 fresh contexts, or 0.04 and 128, from entries of standard deviation 0.03"
 
 claim("softmax.trained-form/{law}/row",
-      bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", over=ORDINARY, method="training"),
+      bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/250", over=ORDINARY, method="training"),
       bound(TRAINED, r"\log(|r| / |\mathbf{M}|)_{\mathrm{end}} - \log(|r| / |\mathbf{M}|)_{\mathrm{start}}", of="row fell", high="0",
-            strict=True, control="-6", over=ORDINARY, method="training"),
-      bound(TRAINED, r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="3/5", over=ORDINARY, method="training"),
+            strict=True, control="-11/2", over=ORDINARY, method="training"),
+      bound(TRAINED, r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="1/2", over=ORDINARY, method="training"),
       identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method=("symmetry", "bounded")),
       source=REBUTTAL, kind={"relu/*": "convention", "*": "stronger"}, reading="the row", expected="supported",
       over={"law": ("relu", "affine"), "d": (2, 5)},
