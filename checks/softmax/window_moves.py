@@ -113,8 +113,7 @@ AMPLITUDE, FREQUENCY = "a class f = L g: rapid means a larger L", "waves: rapid 
 INSIGHTS = (
     "A",
     "In-depth insights, ICL Mechanism, the window adjusts",
-    """This window's size dynamically adjusts—shrinking with increased Lipschitzness (less noisy functions) and expanding with
-    higher noise levels.""",
+    "This window's size dynamically adjusts—[...] and expanding with higher noise levels.",
 )
 INVERSELY = (
     "A",
