@@ -198,13 +198,6 @@ def offset(weights: str, kappa: float) -> dict[str, tuple[float, float]]:
     return {"least": _rounded(min(beyond)), "largest": _rounded(max(beyond))}
 
 
-def tabulated(weights: str) -> dict[str, list[int]]:
-    """Whole layers for epsilon = 1e-1, 1e-12 and 1e-1000, row by row; kappa = 10, ..., 1e6."""
-    decades = (1, 12, 1000)
-    columns = [counts(weights, 10.0**power, decades) for power in range(1, 7)]
-    return {str(k): list(row) for k, row in zip(decades, zip(*columns, strict=True), strict=True)}
-
-
 def every_offset() -> Any:
     """The largest C over every kappa and epsilon: at most the proved bound, and at least 1 - log_2 log 2 > 3/2.
 

@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-# internal: the bound on rounding that limits a comparison
-from lipverify.checks.linear_transformers.rounding import rounding_bound
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
 
@@ -48,6 +46,7 @@ from lipverify.linear_transformer.training.objective import Sample  # internal: 
 
 # internal: a model of a family, as a training evaluates it
 from lipverify.linear_transformer.training.record import OfFamily
+from tests.reference.rounding import rounding_bound
 from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, weighted_keys
+from lipverify.checks.linear_transformers import cosines, descent_steps, digits, weighted_keys
 from lipverify.checks.linear_transformers import layers_in_words as layers
 from lipverify.checks.softmax import (
     decomposition,
@@ -184,19 +184,29 @@ def test_the_update_of_words_is_that_of_a_layer(d: int, n: int) -> None:
 def test_every_recursion_with_one_thing_wrong_leaves_words() -> None:
     assert layers.implicit_step().terms == 0
     assert all(layers.implicit_step(wrong).terms > 0 for wrong in layers.WRONG)
-    assert layers.diagonal_step().terms == 0 < layers.diagonal_step(twisted=True).terms
+    assert layers.diagonal_step().terms == 0 < layers.diagonal_step(twisted="yes").terms
 
 
-def test_only_the_corrected_lemma_holds_at_every_size() -> None:
+def test_only_the_lemma_without_the_factor_holds_at_every_size() -> None:
     found = {
-        (kappa, moments, orthogonal): layers.momentum(kappa, moments, orthogonal=orthogonal).terms
+        (kappa, orthogonal): layers.momentum(kappa, orthogonal=orthogonal).terms
         for kappa in ("one", "a")
-        for moments in ("current", "original")
         for orthogonal in (True, False)
     }  # fmt: skip
-    assert found.pop(("one", "current", True)) == 0
+    assert found.pop(("one", True)) == 0
     assert all(found.values())
-    assert [bool(layers.adaptive(squares).terms) for squares in ("labels", "residuals", "noise")] == [False, True, True]
+    assert layers.adaptive("labels").terms == layers.adaptive("residuals", "by residuals").terms == 0
+    assert layers.adaptive("residuals").terms
+    assert layers.adaptive("labels", "by residuals").terms
+    for identity_of_residuals in (layers.gradient, layers.residuals, layers.one_step):
+        assert identity_of_residuals("least squares").terms == 0 < identity_of_residuals("the task's own weights").terms
+    assert layers.rescaled().terms == 0 < min(layers.rescaled(weight).terms for weight in ("xx", "xy", "yx"))
+    assert (
+        layers.product(1).terms
+        == layers.two_heads(2).terms
+        == 0
+        < min(layers.product(2).terms, layers.two_heads(1).terms)
+    )
     assert layers.delayed(1).terms == layers.delayed(2).terms == 0
     assert all(layers.delayed(1, weight=weight).terms for weight in ("yx", "yy"))
     assert all(layers.delayed(2, ways).terms for ways in (("query",), ("context",), ("query", "context")))
@@ -380,12 +390,14 @@ def test_printed_entries_are_compared_digit_by_digit() -> None:
 
     text = (files("lipverify.linear_transformer") / "table1.csv").read_text(encoding="utf-8")
     rows = {(row["model"], int(row["layers"])): Fraction(row["3"]) for row in csv.DictReader(text.splitlines())}
-    deep = [rows[model, layers] for model in ("DIAG", "FULL") for layers in (5, 6, 7)]
-    tuned = rows["TunedRR", 0]
-    assert match_tuned.printed_ratio("uniform-3", "best", 5, 7, "TunedRR") == min(deep) / tuned == Fraction(25, 23)
-    assert match_tuned.printed_ratio("uniform-3", "every", 5, 7, "TunedRR") == max(deep) / tuned > 1
-    half = Fraction(1, 2000)  # of a unit of the last digit: the largest rounding
-    assert (min(deep) - half) / (tuned + half) > 1
+    five, tuned = min(rows[model, 5] for model in ("DIAG", "FULL")), rows["TunedRR", 0]
+    assert digits.quotient("uniform-3", "best", 5, "TunedRR") == five / tuned == Fraction(26, 23)
+    half = Fraction(1, 2000)  # of a unit of the last digit
+    down, up = (digits.quotient("uniform-3", "best", 5, "TunedRR", rounded) for rounded in ("down", "up"))
+    assert (down, up) == ((five - half) / (tuned + half), (five + half) / (tuned - half))
+    assert digits.quotient("uniform-3", "DIAG", 3, "FULL") == Fraction(87, 75)
+    every = sorted(digits.quotient(f"uniform-{k}", "DIAG", 3, "FULL") for k in (1, 2, 3))
+    assert digits.middle(("uniform-1", "uniform-2", "uniform-3"), "DIAG", 3, "FULL") == every[1]
 
 
 def test_the_displayed_constant_is_disproved_where_it_is_measured() -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.claims import makes
 from lipverify.errors import OutOfReach
 from lipverify.linear_transformer import Layer
 
@@ -43,7 +42,6 @@ def magnitude(tokens: Any, context: Any, layers: Sequence[Layer], t: float = 0.0
     return np.asarray(np.abs(np.asarray(tokens)) @ T.T * (1 + t) ** (size + 1))
 
 
-@makes("bounded", "identity")
 def rounding_bound(tokens: Any, context: Any, layers: Sequence[Layer]) -> Floats:
     """A bound on the difference of two passes, entry by entry, for tokens (..., d + 1); `context` contains the keys.
 
