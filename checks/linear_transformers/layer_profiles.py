@@ -12,7 +12,7 @@ from lipverify.checks.linear_transformers.quantities import Value, held_out, tra
 from lipverify.claims import at, bound, per_profile, remembered
 from lipverify.linear_transformer import known_optimum, regression_named, runs, trajectory
 
-FEW, MANY = per_profile(2048, 65_536), per_profile(16_384, 65_536)
+FEW, MANY = per_profile(2048, 8192), per_profile(8192, 65_536)
 """Fresh contexts; losses that are close need many."""
 MIXED = -1.0
 """In place of a noise level: the law of training itself."""
@@ -35,15 +35,23 @@ def model_of(noise: str, family: str, layers: int, training: int) -> Any:
     return trained(noise, family, layers, training).model
 
 
+@remembered(maxsize=64)
+def after_each(
+    noise: str, family: str, layers: int, training: int, sigma: float, contexts: int, seed: int
+) -> tuple[Any, ...]:
+    """The adjusted losses of the predictor before the first layer and after each, which count as at most d/2."""
+    here = fresh(noise, sigma, contexts, seed)
+    with np.errstate(over="ignore", invalid="ignore"):
+        states = trajectory(here.contexts.gram, model_of(noise, family, layers, training))
+        found = [np.sum((state.w - here.oracle) ** 2, axis=-1) / 2 for state in states]
+    return tuple(np.minimum(np.nan_to_num(each, nan=np.inf), here.contexts.task.shape[1] / 2) for each in found)
+
+
 def losses(
     noise: str, family: str, layers: int, training: int, sigma: float, after: int, contexts: int, seed: int
 ) -> Any:
-    """The adjusted losses of the predictor after a layer, one for each context, which counts as at most d/2."""
-    here = fresh(noise, sigma, contexts, seed)
-    with np.errstate(over="ignore", invalid="ignore"):
-        state = trajectory(here.contexts.gram, model_of(noise, family, layers, training)[:after])[-1]
-        each = np.sum((state.w - here.oracle) ** 2, axis=-1) / 2
-    return np.minimum(np.nan_to_num(each, nan=np.inf), here.contexts.task.shape[1] / 2)
+    """The adjusted losses after a layer, one for each context."""
+    return after_each(noise, family, layers, training, sigma, contexts, seed)[after]
 
 
 def step(
