@@ -1,8 +1,9 @@
 r"""Section 6 and appendix B, models by layer and by noise level: the profiles of figures 2, 5 and 7 in the models trained here.
 
 Two layers lose least in the middle of the noise levels, like GD++, but less than any one constant allows. Four layers improve on
-them at every noise level, three not at all. Up to three layers the error falls at every layer; deeper models let it rise in
-between. The last layer of DIAG lowers the loss most where the noise is small. In FULL no decline at high noise ends the training.
+them at every noise level, three at every level but sigma = 3. Up to three layers the error falls at every layer; deeper models let
+it rise in between. The last layer of DIAG lowers the loss most where the noise is small. In FULL no decline at high noise ends the
+training.
 """
 
 from typing import Any
