@@ -26,8 +26,6 @@ from lipverify.claims.ledger import Ledger, Record, read_ledger
 from lipverify.claims.ledger.reach import reach, summary, telling, telling_margin
 from lipverify.claims.run.runner import Running  # internal: a measurement with a given duration
 from lipverify.cli.verify import verdict_table  # internal: the table of a ledger that no run made
-
-# internal: the line of a theorem with claims of the test's own
 from lipverify.report.terminal.ending import (  # internal: the last lines of ledgers that no run made
     HEADING,
     claim_line,

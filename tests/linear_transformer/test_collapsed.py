@@ -37,9 +37,7 @@ from lipverify.linear_transformer.families import NAMES, family_named
 
 # internal: the kernel and its cache are replaced and emptied
 from lipverify.linear_transformer.training import Objective, draw_sample, native
-
-# internal: the condition under which the kernel is used
-from lipverify.linear_transformer.training.native import (
+from lipverify.linear_transformer.training.native import (  # internal: the condition under which the kernel is used
     LARGEST,  # internal: the cap of a loss that overflows
     agrees,
     packed,

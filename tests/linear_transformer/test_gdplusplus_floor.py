@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, gdplusplus_floor
-
-# internal: the number of tries of the recurrence is set to one
-from lipverify.linear_transformer.gdplusplus import (
+from lipverify.linear_transformer.gdplusplus import (  # internal: the number of tries of the recurrence is set to one
     POINTS,
     ExcessLoss,
     constant_ridge_loss,

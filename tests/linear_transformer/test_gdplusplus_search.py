@@ -15,9 +15,7 @@ from scipy.optimize import differential_evolution
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import Regression, UniformNoise, gdplusplus_floor, optimal_gdplusplus
-
-# internal: the file of known optima is replaced
-from lipverify.linear_transformer.gdplusplus import (
+from lipverify.linear_transformer.gdplusplus import (  # internal: the file of known optima is replaced
     ExcessLoss,
     flat_weights,
     grown_gdplusplus,

@@ -15,9 +15,7 @@ from lipverify.checks.linear_transformers.contributions import WEIGHTS, Weight, 
 from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, least_squares, momentum_step
 from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, Regression, UniformNoise, draw_contexts
-
-# internal: one step from a state that no tokens produce
-from lipverify.linear_transformer.implicit import State
+from lipverify.linear_transformer.implicit import State  # internal: one step from a state that no tokens produce
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)

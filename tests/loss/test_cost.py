@@ -13,9 +13,7 @@ import pytest
 from lipverify import Problem, budget, loss_cost, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, ReLU, Ridge
-
-# internal: its limits are set so that every loss exceeds them
-from lipverify.loss import Cost, work
+from lipverify.loss import Cost, work  # internal: its limits are set so that every loss exceeds them
 from lipverify.loss.exact.biases import cost as estimates  # internal: the estimates are set to nothing
 from lipverify.loss.work import GIB, counted, price_of  # internal: the cost of a call, counted next to its estimate
 from tests.commands import Commands, Done

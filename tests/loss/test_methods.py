@@ -22,9 +22,7 @@ from lipverify.claims.run.ran import no_stronger, ran  # internal: the grade of 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import watching  # internal: the calls of a measurement are noted
 from lipverify.laws import ReLU
-
-# internal: the table itself
-from lipverify.loss.methods import (
+from lipverify.loss.methods import (  # internal: the table itself
     METHODS,
     TABLE,
     LossMethod,

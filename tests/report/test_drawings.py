@@ -10,9 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Band, Figure, HeatMap, Region, Series
-
-# internal: figures are drawn and merged without a report
-from lipverify.report.drawings import Drawings, joined
+from lipverify.report.drawings import Drawings, joined  # internal: figures are drawn and merged without a report
 from lipverify.report.figures import draw  # internal: one figure as SVG, to compare bytes
 from lipverify.report.looks import series_looks  # internal: colours and markers are chosen before anything is drawn
 from tests.ledgers import slopes_figure, terms_figure

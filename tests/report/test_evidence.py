@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Ledger, Source
-
-# internal: the model with drawn figures, for references between figures
-from lipverify.report.build import build
+from lipverify.report.build import build  # internal: the model with drawn figures, for references between figures
 from lipverify.report.drawings import Drawings  # internal: the function that draws the figures of that model
-
-# internal: the function that names a set of readings, for random sets
-from lipverify.report.readings import names
+from lipverify.report.readings import names  # internal: the function that names a set of readings, for random sets
 from tests.ledgers import ledger, record
 from tests.report.pages import model, pages, pdf, squeezed, text_of, theorems, topic_of, words_of
 

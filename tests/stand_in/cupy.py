@@ -390,8 +390,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
         place = {"key": int(key_high) << 64 | int(key_low), "counter": int(high) << 64 | int(low)}
         out[: int(count)] = np.random.Generator(np.random.Philox(**place)).random(int(count))
     elif name == "moments":
-        # internal: the CPU's moments replace the kernel's
-        from lipverify.foundation.means.samples import leaf_moments
+        from lipverify.foundation.means.samples import leaf_moments  # internal: the CPU's moments replace the kernel's
 
         samples, columns, cuts, centre, unit, out = arguments
         assert samples.flags.c_contiguous

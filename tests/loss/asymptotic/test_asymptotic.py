@@ -27,9 +27,7 @@ from lipverify.loss.asymptotic.links import meant, read
 
 # internal: closed forms compared with those that SymPy derives
 from lipverify.loss.asymptotic.powers import closed_numbers, known
-
-# internal: closed forms compared with those that SymPy derives
-from lipverify.loss.asymptotic.record import numbers_of
+from lipverify.loss.asymptotic.record import numbers_of  # internal: closed forms compared with those that SymPy derives
 
 # internal: integrals over the sphere compared with quadrature, and the operator of the circle with its series
 from lipverify.loss.asymptotic.sphere import circle_mean, density, half_moment, mean

@@ -24,9 +24,7 @@ from lipverify.loss import certified
 
 # internal: its bounds are replaced by false ones, which the test has to detect
 from lipverify.loss.certified import CertifiedTerms, certified_terms, context
-
-# internal: two routes to the same ball
-from lipverify.loss.certified.averages import MellinTransform, PowerSeries
+from lipverify.loss.certified.averages import MellinTransform, PowerSeries  # internal: two routes to the same ball
 
 # internal: a ball without one of its bounds, and nodes so few that the bound between them counts
 from lipverify.loss.certified.context import ONE, Context, Nodes, power

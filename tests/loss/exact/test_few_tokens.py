@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 # internal: the meshes of `quadrature` are made coarser
 from lipverify.loss.exact import Contexts, averaged_terms, quadrature
 from lipverify.loss.exact.biases.task import linear_averages  # internal: closed forms
-
-# internal: the integrals over u
-from lipverify.loss.exact.biases.terms import TOLERANCE, _quadrature, power_slopes
+from lipverify.loss.exact.biases.terms import TOLERANCE, _quadrature, power_slopes  # internal: the integrals over u
 from lipverify.loss.exact.context import others  # internal: its tables are made coarser
 
 # internal: the arguments of both methods

@@ -19,9 +19,7 @@ from lipverify.loss.exact.biases.pairs import bias_by_pairs  # internal: another
 
 # internal: a third method, and what all of them take and give
 from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, bias_by_averages
-
-# internal: closed forms
-from lipverify.loss.exact.variograms.closed import absolute_variogram, relu_source
+from lipverify.loss.exact.variograms.closed import absolute_variogram, relu_source  # internal: closed forms
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
 from lipverify.loss.exact.variograms.turns import mean_over_turns, turns  # internal: the table, and the rule behind it
 from tests.strategies import log_floats, target

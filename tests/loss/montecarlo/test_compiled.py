@@ -38,9 +38,7 @@ from lipverify.foundation import Floats
 # internal: moments of a leaf, which the device computes too
 from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
-
-# internal: launches and their layout, without a device
-from lipverify.loss.montecarlo import compiled as layout
+from lipverify.loss.montecarlo import compiled as layout  # internal: launches and their layout, without a device
 from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
 
 # internal: the source is compiled with a mistake in it; launches without a device
