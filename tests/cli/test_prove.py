@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from lipverify import proofs
-
-# internal: the folder of proofs, and its cache
-from lipverify.claims.plan.proved import FOLDER, proved_rates, proved_window
+from lipverify.claims.plan.proved import FOLDER, proved_rates, proved_window  # internal: the folder, and its cache
 from lipverify.cli import commands
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped

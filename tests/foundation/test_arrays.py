@@ -6,8 +6,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-# internal: functions of arrays that are not public on their own
-from lipverify.foundation.arrays import SHORT_ROW, row_maxima
+from lipverify.foundation.arrays import SHORT_ROW, row_maxima  # internal: no loss shows a single array
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, SHORT_ROW, SHORT_ROW + 1])

@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-# internal: standard streams, broken before anything is printed
-from lipverify.foundation.output import prepare_streams, write_json
+from lipverify.foundation.output import prepare_streams, write_json  # internal: streams that are broken first
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])

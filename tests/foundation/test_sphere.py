@@ -5,8 +5,7 @@ from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-# internal: functions of numbers that are not public on their own
-from lipverify.foundation.sphere import sine_and_cosine, versine
+from lipverify.foundation.sphere import sine_and_cosine, versine  # internal: no loss shows single numbers
 from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)

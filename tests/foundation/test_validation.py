@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
-
-# internal: each rule alone, on random values
-from lipverify.foundation.validation import chosen, number, numbers, whole
+from lipverify.foundation.validation import chosen, number, numbers, whole  # internal: each rule alone
 
 NO_NUMBERS = [True, "1", None, 1j, [1.0], math.nan, math.inf, -math.inf, 10**400]
 

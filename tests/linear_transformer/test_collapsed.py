@@ -12,13 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-# internal: the bound on rounding that limits a comparison
-from lipverify.checks.linear_transformers.rounding import rounding_bound
+from lipverify.checks.linear_transformers.rounding import rounding_bound  # internal: the bound of a comparison
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
-
-# internal: whether there is a compiler, and a deliberately wrong library
-from lipverify.foundation.compiling import compiled, has_compiler
+from lipverify.foundation.compiling import compiled, has_compiler  # internal: a deliberately wrong library
 from lipverify.linear_transformer import (
     Diagonal,
     GDPlusPlus,
@@ -34,18 +31,14 @@ from lipverify.linear_transformer import forward as by_tokens
 # internal: the pass and its adjoint, compared with tokens; the complex step moves each factor of a layer
 from lipverify.linear_transformer.collapsed import Entrywise, Heads, forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
-
-# internal: the kernel and its cache are replaced and emptied
-from lipverify.linear_transformer.training import Objective, draw_sample, native
+from lipverify.linear_transformer.training import Objective, draw_sample, native  # internal: the kernel is replaced
 from lipverify.linear_transformer.training.native import (  # internal: the condition under which the kernel is used
     LARGEST,  # internal: the cap of a loss that overflows
     agrees,
     packed,
 )
 from lipverify.linear_transformer.training.objective import Sample  # internal: the type of a sample, for annotations
-
-# internal: a model of a family, as a training evaluates it
-from lipverify.linear_transformer.training.record import OfFamily
+from lipverify.linear_transformer.training.record import OfFamily  # internal: a model of a family
 from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)

@@ -35,12 +35,8 @@ from lipverify.linear_transformer.gdplusplus import (
     residual,
     spectral_rule,
 )
-
-# internal: flat weights and layers are inverses of each other
-from lipverify.linear_transformer.gdplusplus.loss import layers_of
-
-# internal: the largest eigenvalue that the given number of contexts shows
-from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen
+from lipverify.linear_transformer.gdplusplus.loss import layers_of  # internal: flat weights and layers
+from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen  # internal: what so many contexts show
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)

@@ -23,16 +23,12 @@ from lipverify.linear_transformer.gdplusplus import (  # internal: the number of
     second_moment,
     spectral_rule,
 )
-
-# internal: the degree of the polynomials of a number of layers
-from lipverify.linear_transformer.gdplusplus.floor import degree
+from lipverify.linear_transformer.gdplusplus.floor import degree  # internal: the degree of its polynomials
 
 # internal: exact moments compared with those of the traces
 # internal: Gauss's rule alone, at its degree and beyond
 from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_mean, gauss_rule, recurrence
-
-# internal: the same moments by a route of traces
-from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments
+from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments  # internal: moments by traces
 from lipverify.linear_transformer.regression import NoiseLaw
 from tests.linear_transformer.test_gdplusplus import weights
 from tests.strategies import log_floats, target

@@ -12,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
-
-# internal: the symbolic difference must detect a wrong factor
-from lipverify.checks.linear_transformers.polynomials import Symbols, leftover
+from lipverify.checks.linear_transformers.polynomials import Symbols, leftover  # internal: a wrong factor is detected
 
 # internal: the bound on rounding is itself tested
 from lipverify.checks.linear_transformers.rounding import UNIT, magnitude, rounding_bound
@@ -22,9 +20,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, GDPlusPlus, Layer, SingleHead, Tokens, forward, readout, trajectory
 from lipverify.linear_transformer.implicit import start  # internal: the start, with and without the query as a key
-
-# internal: the type of any layer, and the check that refuses layers of another size
-from lipverify.linear_transformer.layer import Parametrisation
+from lipverify.linear_transformer.layer import Parametrisation  # internal: layers of any size
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)

@@ -11,9 +11,7 @@ from scipy.stats import chi2
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, draw_contexts
 from lipverify.linear_transformer.regression import Contexts
-
-# internal: decades alone, compared with known tails
-from lipverify.linear_transformer.regression.rare import FALL, FIRST, decades, with_rare
+from lipverify.linear_transformer.regression.rare import FALL, FIRST, decades, with_rare  # internal: decades alone
 from lipverify.linear_transformer.regression.thinned import sizes  # internal: the size by which contexts are ordered
 
 FEW = 2048

@@ -38,9 +38,7 @@ from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLa
 
 # internal: losses of one protocol, context by context
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
-
-# internal: the residual in the eigenbasis compared with the plain one, and the basis with the matrices
-from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, eigenbasis
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, eigenbasis  # internal: the basis itself
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)

@@ -22,9 +22,7 @@ from lipverify.linear_transformer.regression import SEQUENCES
 
 # internal: parts of tables before they are averaged
 from lipverify.linear_transformer.training import estimate, protocol, tables, trainings
-
-# internal: the kernel's batch, whose losses a training descends
-from lipverify.linear_transformer.training.native import Packed
+from lipverify.linear_transformer.training.native import Packed  # internal: the kernel's batch of losses
 
 ERRORS = 5.0
 """The tolerance of a sampled mean in standard errors; a false alarm in two million."""

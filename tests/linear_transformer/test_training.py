@@ -22,19 +22,13 @@ from lipverify.linear_transformer import (
     optimal_gdplusplus,
 )
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
-
-# internal: the rarest decade, where a trained model may fail
-from lipverify.linear_transformer.regression.rare import decades
-
-# internal: thinned samples alone, whose errors are tested
-from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
+from lipverify.linear_transformer.regression.rare import decades  # internal: where a trained model may fail
+from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean  # internal: errors of thinned samples
 from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample, estimate
 
 # internal: each way to start a model from a smaller one
 from lipverify.linear_transformer.training.lineage import inserted, of_gdplusplus, random_starts, widened
-
-# internal: a descent from a given start, and a training short enough for a test
-from lipverify.linear_transformer.training.stages import Start, descend, fit
+from lipverify.linear_transformer.training.stages import Start, descend, fit  # internal: one descent alone
 from lipverify.linear_transformer.training.tables import Filter  # internal: GD++ as a filter, compared with its layers
 
 EPS = float(np.finfo(float).eps)

@@ -16,9 +16,7 @@ import pytest
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import has_compiler  # internal: whether the kernel can be used here
-
-# internal: bits are compared only on the machine that made them
-from lipverify.foundation.provenance import machine_here
+from lipverify.foundation.provenance import machine_here  # internal: bits are of one machine
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import NOISES
 from lipverify.linear_transformer.regression import rare  # internal: its population is made small

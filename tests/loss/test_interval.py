@@ -20,9 +20,7 @@ from lipverify.foundation import Floats, uniforms
 # internal: the interval on samples of the test's own
 from lipverify.foundation.means.betting import LARGEST_LOSS, Tally, _bets, betting_interval
 from lipverify.foundation.means.samples import FEWEST, NormalTally  # internal: the normal interval on the same samples
-
-# internal: the bet alone, compared with its formula
-from lipverify.foundation.means.target import FAR, PILOT, STEP, _wealth
+from lipverify.foundation.means.target import FAR, PILOT, STEP, _wealth  # internal: the bet alone
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
 from tests.strategies import target

@@ -10,12 +10,8 @@ from hypothesis import strategies as st
 
 from lipverify.foundation import Floats
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
-
-# internal: the common type of all constraint sets, for annotations
-from lipverify.optimum.matrix.constraints import Constraint
-
-# internal: the descent is tested on quadratics with a known minimum, which are not losses
-from lipverify.optimum.matrix.descent import projected_gradient, stationarity
+from lipverify.optimum.matrix.constraints import Constraint  # internal: for annotations
+from lipverify.optimum.matrix.descent import projected_gradient, stationarity  # internal: on known minima
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)

@@ -9,12 +9,8 @@ from lipverify import Problem, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Quadratic
 from lipverify.optimum.matrix import Unconstrained
-
-# internal: an end of a descent is constructed, because no descent reaches it on purpose
-from lipverify.optimum.matrix.descent import End
-
-# internal: its decision is tested on losses that differ in the last digit
-from lipverify.optimum.matrix.estimate import require_bounded
+from lipverify.optimum.matrix.descent import End  # internal: an end that no descent reaches
+from lipverify.optimum.matrix.estimate import require_bounded  # internal: its decision alone
 from lipverify.optimum.window import empirical_window
 
 FALSE_ALARMS = (14, 28, 33, 35, 38, 91)

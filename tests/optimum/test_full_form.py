@@ -22,9 +22,7 @@ from lipverify.checks.softmax.trained_blocks import rising, slope_in_row, traine
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU, Sampled
-
-# internal: the loss at any matrices, for comparison with the training's output
-from lipverify.loss.attention import attention_named, losses
+from lipverify.loss.attention import attention_named, losses  # internal: the loss at any matrices
 from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: contexts that the training has not used
 from tests.strategies import log_floats, target
 

@@ -19,9 +19,7 @@ from lipverify.checks.softmax.class_probabilities import ClassLaw
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
 from lipverify.loss.exact import rough_terms
 from lipverify.optimum import Optimum
-
-# internal: each module's loss is moved within its error, to test whether an answer depends on it
-from lipverify.optimum.window import local, minimiser
+from lipverify.optimum.window import local, minimiser  # internal: its loss is moved
 from lipverify.problem.functions import PowerSeries  # internal: a link that is a power series by name
 from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
 from lipverify.strategies import constants, named_laws, ridge_laws

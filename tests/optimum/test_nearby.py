@@ -12,18 +12,10 @@ from lipverify.laws import Affine, ReLU
 
 # internal: the units in which both descend
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained, natural_units
-
-# internal: the common type of all constraint sets, for annotations
-from lipverify.optimum.matrix.constraints import Constraint
-
-# internal: each shortcut is compared with the descent that it replaces
-from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
-
-# internal: steps from one minimiser to the next, which an optimum does not show
-from lipverify.optimum.matrix.replication import Nearby, updated
-
-# internal: the sampled loss, batch by batch
-from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss, draw_loss
+from lipverify.optimum.matrix.constraints import Constraint  # internal: for annotations
+from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend  # internal: the descent that it replaces
+from lipverify.optimum.matrix.replication import Nearby, updated  # internal: steps between minimisers
+from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss, draw_loss  # internal: batch by batch
 from lipverify.problem import Problem
 
 AXIS = [[1.0], [0.0], [0.0]]

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.laws import law_named
-
-# internal: the loss of a window elsewhere, before claims make a ratio of it
-from lipverify.optimum.transfer import quotient, transferred_loss, transfers
+from lipverify.optimum.transfer import quotient, transferred_loss, transfers  # internal: before it is a ratio
 from tests.strategies import target
 
 Family = tuple[str, float]

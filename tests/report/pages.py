@@ -9,12 +9,8 @@ from typing import Any
 
 from lipverify.claims.ledger import Figure, Ledger, Panel, Record, Series
 from lipverify.report import write_report
-
-# internal: the model has the content of a page, so that no test has to search the PDF
-from lipverify.report.build import build
-
-# internal: the records of that model, for annotations and for a figure without a drawing
-from lipverify.report.model import Drawing, Report, Theorem, Topic
+from lipverify.report.build import build  # internal: content without a PDF
+from lipverify.report.model import Drawing, Report, Theorem, Topic  # internal: records of that content
 from lipverify.report.text import Text  # internal: the runs of a text in that model
 from tests.ledgers import ledger
 

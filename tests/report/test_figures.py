@@ -15,15 +15,9 @@ from lipverify.claims.ledger import Figure, Series
 from lipverify.claims.ledger.figure import Scale  # internal: the literal type of an axis, for an annotation
 from lipverify.claims.plan import profile_named, select_claims
 from lipverify.claims.run import run
-
-# internal: points beyond the axes are selected before a figure is drawn
-from lipverify.report.drawings import Drawings, in_sight
-
-# internal: the test measures glyphs on the canvas and counts cache entries
-from lipverify.report.figures import _drawn, _read_once, _remembered, draw
-
-# internal: the check that a label can be drawn, for hundreds of labels without a figure
-from lipverify.report.text import drawable
+from lipverify.report.drawings import Drawings, in_sight  # internal: before a figure is drawn
+from lipverify.report.figures import _drawn, _read_once, _remembered, draw  # internal: glyphs and cache entries
+from lipverify.report.text import drawable  # internal: hundreds of labels
 from tests.report.pages import figure_of
 
 FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathdefault{10^{-28}}$")

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Ledger, Provenance, Series
-
-# internal: the test follows one character through the text, and makes a formula that cannot be set
-from lipverify.report.text import Run, printable
+from lipverify.report.text import Run, printable  # internal: one character through the text
 from lipverify.report.typeset import _pdf, typeset  # internal: a model, or a text, that no ledger gives
 from tests.hostile import HOSTILE, TYPESET, hostile_ledger, hostile_record
 from tests.ledgers import ledger, record

@@ -21,8 +21,7 @@ from tests.report.pages import figure_of, pdf, squeezed, text_of
 PRINT = """
 import sys
 from pathlib import Path
-# internal: the module that reads a ledger must not load numpy or matplotlib
-from lipverify.claims.ledger.record import read_ledger
+from lipverify.claims.ledger.record import read_ledger  # internal: it must not load numpy
 import lipverify.report
 heavy = {"matplotlib", "typst", "numpy", "sympy"} & set(sys.modules)
 assert not heavy, heavy

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-# internal: the distance of controls, which the error has to permit
-from lipverify.claims.language.form import CONTROL_DISTANCE
+from lipverify.claims.language.form import CONTROL_DISTANCE  # internal: how far controls are
 from lipverify.claims.ledger import Allowed, decide
 from lipverify.claims.plan import estimate
 from lipverify.foundation import Floats

@@ -401,8 +401,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
 
 
 def run_samples(name: str, arguments: tuple[Any, ...]) -> None:
-    # internal: the CPU's samples replace the kernel's
-    from lipverify.loss.montecarlo.compiled.native import _definition
+    from lipverify.loss.montecarlo.compiled.native import _definition  # internal: in place of the kernel
 
     key_low, key_high, first, bundles, d, n, L = arguments[:7]
     stretch, bases, starts, columns, noise, bias = (arguments[k] for k in (9, 12, 13, 14, 16, 17))

@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-# internal: loaded here once, and what decides that a file has claims
-from lipverify.pytest_plugin import has_claims, items
+from lipverify.pytest_plugin import has_claims, items  # internal: loaded here once
 from tests import ROOT
 
 pytest_plugins = ["pytester"]

@@ -21,16 +21,10 @@ from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal, mixture
 from lipverify.loss import certified
-
-# internal: its bounds are replaced by false ones, which the test has to detect
-from lipverify.loss.certified import CertifiedTerms, certified_terms, context
+from lipverify.loss.certified import CertifiedTerms, certified_terms, context  # internal: its bounds are replaced
 from lipverify.loss.certified.averages import MellinTransform, PowerSeries  # internal: two routes to the same ball
-
-# internal: a ball without one of its bounds, and nodes so few that the bound between them counts
-from lipverify.loss.certified.context import ONE, Context, Nodes, power
-
-# internal: averages against mpmath, before they make a loss
-from lipverify.loss.certified.harmonics import exponential_averages
+from lipverify.loss.certified.context import ONE, Context, Nodes, power  # internal: a bound is left out
+from lipverify.loss.certified.harmonics import exponential_averages  # internal: averages against mpmath
 from lipverify.loss.certified.spectra import spectrum_of  # internal: spectra against mpmath, before they make a loss
 from tests import ROOT
 from tests.strategies import log_floats, target

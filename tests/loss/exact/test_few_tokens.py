@@ -7,14 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-# internal: the meshes of `quadrature` are made coarser
-from lipverify.loss.exact import Contexts, averaged_terms, quadrature
+from lipverify.loss.exact import Contexts, averaged_terms, quadrature  # internal: meshes made coarser
 from lipverify.loss.exact.biases.task import linear_averages  # internal: closed forms
 from lipverify.loss.exact.biases.terms import TOLERANCE, _quadrature, power_slopes  # internal: the integrals over u
 from lipverify.loss.exact.context import others  # internal: its tables are made coarser
-
-# internal: the arguments of both methods
-from lipverify.loss.exact.context.contexts import ORDERS, Factors, powers, rounding_of
+from lipverify.loss.exact.context.contexts import ORDERS, Factors, powers, rounding_of  # internal: what both take
 from tests.strategies import log_floats, target
 
 

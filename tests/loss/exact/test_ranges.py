@@ -16,9 +16,7 @@ from lipverify.laws import Affine, Cosine, Law, Quadratic
 from lipverify.loss.exact import Contexts, least_noise, parts_of
 from lipverify.loss.exact.biases.terms import TOLERANCE, _quadrature  # internal: over wider ranges than a loss takes
 from lipverify.loss.exact.context.averages import Averages, Points  # internal: the integrand beyond its range
-
-# internal: the rounding that is permitted
-from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ROUNDING, rounding_of
+from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ROUNDING, rounding_of  # internal: its rounding
 from lipverify.strategies import constants
 from tests.strategies import target
 

@@ -16,9 +16,7 @@ from lipverify.foundation import Floats
 from lipverify.laws import RBF, Law, Matern, Ridge, Zonal
 from lipverify.loss.exact import Variogram, variogram_of
 from lipverify.loss.exact.variograms.closed import variogram_of_field  # internal: closed forms
-
-# internal: the means that a table interpolates
-from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
+from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of  # internal: what a table interpolates
 from lipverify.loss.exact.variograms.segments import segments  # internal: one method, on its own
 from tests.strategies import target
 

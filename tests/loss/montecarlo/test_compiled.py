@@ -34,18 +34,12 @@ from numpy.typing import NDArray
 from lipverify import Problem
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
-
-# internal: moments of a leaf, which the device computes too
-from lipverify.foundation.means.samples import leaf_moments
+from lipverify.foundation.means.samples import leaf_moments  # internal: the device computes them too
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo import compiled as layout  # internal: launches and their layout, without a device
 from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
-
-# internal: the source is compiled with a mistake in it; launches without a device
-from lipverify.loss.montecarlo.compiled import assembled, launch, native
-
-# internal: samples as the compiled code draws them, and the same samples by NumPy
-from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
+from lipverify.loss.montecarlo.compiled import assembled, launch, native  # internal: the source itself
+from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled  # internal: sample by sample
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests import ROOT
 from tests.stand_in import installed

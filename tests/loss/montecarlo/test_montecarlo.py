@@ -42,18 +42,12 @@ from lipverify.laws import (
     Zonal,
     mixture,
 )
-
-# internal: samples are added until a count, not an error
-from lipverify.loss.montecarlo.accuracy import tally_of, until
+from lipverify.loss.montecarlo.accuracy import tally_of, until  # internal: counts, not an error, decide
 from lipverify.loss.montecarlo.fields import Fields  # internal: values of a field at points of the test's own
 from lipverify.loss.montecarlo.full import Full  # internal: samples one by one, which the mean does not show
-
-# internal: samples one by one, which the mean does not show
-from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected
+from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected  # internal: sample by sample
 from lipverify.loss.montecarlo.samples import softmax_bounds  # internal: the bounds that each sample has to obey
-
-# internal: samples one by one, which the mean does not show
-from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
+from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler  # internal: sample by sample
 
 # internal: sums over a grid of w against sums at each w
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums

@@ -28,9 +28,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, compiling  # internal: the life of a compiled library, its folder replaced
 from lipverify.foundation.streams import key_of as key_of_cell  # internal: the key that the kernel is given
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
-
-# internal: the source is compiled with functions of the test's own
-from lipverify.loss.montecarlo.compiled import assembled, native
+from lipverify.loss.montecarlo.compiled import assembled, native  # internal: the source is extended
 from lipverify.loss.montecarlo.reduced import Reduced  # internal: the same samples by NumPy
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests.loss.montecarlo.test_compiled import EPS, GRID, LAWS, Question, changed, deviation, key_of, plain_samples
