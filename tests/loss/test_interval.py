@@ -99,7 +99,7 @@ def test_running_sums_give_an_interval_that_contains_the_one_of_kept_samples(
     target(float(np.max(shares)))
 
 
-LONG = 10_000
+LONG, MEANS = 10_000, 200
 SIZES = (2_500, LONG)
 MANY_SAMPLES: dict[str, tuple[float, float, Callable[[Floats], Floats]]] = {
     "uniform": (0.5, 0.5, lambda u: u),
@@ -114,11 +114,11 @@ MANY_SAMPLES: dict[str, tuple[float, float, Callable[[Floats], Floats]]] = {
 def test_bets_that_aim_at_the_number_of_samples_cover(case: str, size: int) -> None:
     """A share of the interval, half of it or for rare events a fifth, misses too often: the count can fail."""
     share, truth, transform = MANY_SAMPLES[case]
-    x = transform(uniforms(0, f"many/{case}", 0, (size, 400)))
+    x = transform(uniforms(0, f"many/{case}", 0, (size, MEANS)))
     low, high = betting_interval(x)
     mean = x.mean(axis=0)
     assert np.all((low <= mean) & (mean <= high))
-    allowed = 0.05 * 400 + 4 * math.sqrt(0.05 * 0.95 * 400)
+    allowed = 0.05 * MEANS + 4 * math.sqrt(0.05 * 0.95 * MEANS)
     assert np.sum((low > truth) | (high < truth)) <= allowed
     assert np.sum((mean - share * (mean - low) > truth) | (mean + share * (high - mean) < truth)) > allowed
 

@@ -217,7 +217,7 @@ def test_more_contexts_begin_with_the_same_ones(sampling: str) -> None:
     assert np.array_equal(again[: drawn.size], drawn.chunk(1))
 
 
-@pytest.mark.parametrize("options", [{"contexts": 9000}, {"rtol": 0.1}, {"contexts": 3000, "sampling": "full"}])
+@pytest.mark.parametrize("options", [{"contexts": 9000}, {"rtol": 0.2}, {"contexts": 3000, "sampling": "full"}])
 def test_threads_change_nothing(options: dict[str, Any]) -> None:
     problem = Problem(d=4, n=300, law=ReLU())
     one, four = (loss_terms(problem, [1.0, 2.0, 30.0], "montecarlo", workers=k, **options) for k in (1, 4))
@@ -360,8 +360,8 @@ class Events:
 
 
 def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough() -> None:
-    """300 intervals at 95 %: a true 5 % of misses exceeds 15 + 3.3 * 3.8 with probability 5e-4; 5 % is asked for."""
-    misses, misses_of_half, repetitions = 0, 0, 300
+    """150 intervals at 95 %: a true 5 % of misses exceeds 7.5 + 3.3 * 2.7 with probability 5e-4; 5 % is asked for."""
+    misses, misses_of_half, repetitions = 0, 0, 150
     counts: list[int] = []
     for repetition in range(repetitions):
         at = partial(Events.at, repetition)
@@ -371,7 +371,7 @@ def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough()
         misses_of_half += bool(abs(mean[0] - Events.probability) > half_width[0] / 2)
     assert misses <= 0.05 * repetitions
     assert misses_of_half > 0.05 * repetitions, "power: intervals of half the width would be noticed"
-    assert len(set(counts)) > 100, "the number of samples is decided by what is seen"
+    assert len(set(counts)) > 50, "the number of samples is decided by what is seen"
 
 
 def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
