@@ -31,8 +31,6 @@ command line that `checks` starts."""
 
 
 class Imported(NamedTuple):
-    """A name that a test imports from the library."""
-
     name: str
     public: bool
     explained: bool

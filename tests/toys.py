@@ -40,7 +40,6 @@ def cell(
 def claim(
     *cells: CellPlan, id: str = "toy.value", expected: Any = "supported", proves: str = "", **evidence: Any
 ) -> Claim:
-    """A claim with this evidence."""
     crossed: tuple[CrossPlan, ...] = evidence.pop("cross_checks", ())
     return Claim(
         id=id,

@@ -150,7 +150,6 @@ def test_a_shortened_reason_is_marked_and_keeps_the_next_step() -> None:
 
 
 def placed(k: int | str, **fields: Any) -> Record:
-    """A claim of the k-th lemma."""
     first = EXAMPLE.claims[0]
     return replace(first, id=f"lt.table-1/{k}", source=replace(first.source, place=f"Lemma {k}"), **fields)
 
@@ -239,7 +238,6 @@ def test_every_theorem_is_a_line_of_eighty_columns() -> None:
 
 
 def claims_of(verdict: str, count: int, **fields: Any) -> list[Record]:
-    """Claims with one verdict, each of a different lemma."""
     same = {"kind": "printed", "grade": "extrapolated", "verdict": verdict, "expected": verdict, "corrected": ""}
     return [placed(f"{verdict}-{k}", **same | fields) for k in range(count)]
 

@@ -38,7 +38,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def squeezed(text: str) -> str:
-    """The text without line breaks."""
     return re.sub(r"[\s\u00ad]+", "", text)
 
 
@@ -140,7 +139,6 @@ def test_the_arrays_open(exported: Path) -> None:
 
 
 def edited(change: Callable[[dict[str, Any]], None]) -> bytes:
-    """A valid ledger with a change."""
     import msgspec
 
     content = json.loads(msgspec.json.encode(ledger((record(),))))

@@ -70,7 +70,6 @@ class Headline(NamedTuple):
 
 
 def headlines() -> list[Headline]:
-    """The rows of the README's table, in order."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["headline"]
     return [Headline(**each) for each in listed]
 
@@ -86,7 +85,6 @@ def table(found: Sequence[Passage]) -> str:
 
 
 def reasons() -> dict[tuple[str, str], Reason]:
-    """The reasons by source and place."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["passage"]
     return {(each["source"], each["place"]): Reason(each["about"], each["why"]) for each in listed}
 
@@ -125,7 +123,6 @@ def row(passage: Passage, why: dict[tuple[str, str], Reason], claims: Sequence[J
 
 
 def page(claims: Sequence[Judged]) -> str:
-    """The text of the page."""
     found, why = passages(claims), reasons()
     kinds = {EXPERIMENT: Counter[str](), MATHEMATICS: Counter[str]()}
     for each in found:

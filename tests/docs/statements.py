@@ -32,7 +32,6 @@ class Sentence(NamedTuple):
 
 
 def sentences() -> list[Sentence]:
-    """The sentences of `checks/sentences.toml`."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["sentence"]
     return [Sentence(**{**each, "claims": tuple(each.get("claims", ()))}) for each in listed]
 

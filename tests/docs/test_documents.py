@@ -56,7 +56,6 @@ def test_the_blocks_of_a_document_give_the_shown_output(path: Path, tmp_path: Pa
 
 
 def missing(text: str) -> list[str]:
-    """The paths in a text that the repository does not have."""
     return [path for path in PATHS.findall(text) if not any(ROOT.glob(re.sub(r"\b[A-Z]+\b", "*", path)))]
 
 

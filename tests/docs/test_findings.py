@@ -39,7 +39,6 @@ def behind(page: str) -> list[str]:
 
 
 def faults(page: str, known: dict[str, Claim]) -> list[str]:
-    """The faults of a page, one message each."""
     places = [page.find(part) for part in PARTS]
     found = [
         f"no {part!r} in its place" for part, at, last in zip(PARTS, places, [-1, *places], strict=False) if at <= last

@@ -40,7 +40,6 @@ def public() -> dict[str, Any]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections of a docstring by title."""
     parts = re.split(r"^(Parameters|Attributes|Returns|Raises|Examples)\n-+\n", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -56,7 +55,6 @@ def entries(section: str) -> set[str]:
 
 
 def taken(value: Any) -> list[str]:
-    """The fields of a record, or the parameters of a function."""
     if not isinstance(value, type):
         return [name for name in inspect.signature(value).parameters if name != "self"]
     if issubclass(value, msgspec.Struct):
@@ -67,7 +65,6 @@ def taken(value: Any) -> list[str]:
 
 
 def lacks(value: Any) -> list[str]:
-    """The parts that the docstring of a class or function lacks."""
     text = inspect.cleandoc(value.__doc__ or "")
     has, missing = sections(text), []
     explained = entries(has.get("Parameters", "")) | entries(has.get("Attributes", ""))

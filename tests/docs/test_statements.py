@@ -15,7 +15,6 @@ from tests.docs.statements import COUNTS, README, SOURCES, Sentence, by_stem, co
 
 
 def faults(listed: list[Sentence], stems: set[str]) -> list[str]:
-    """The faults of a list of sentences, one message each."""
     found = []
     for each in listed:
         if bool(each.claims) == bool(each.why.strip()):

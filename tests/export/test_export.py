@@ -429,7 +429,6 @@ def test_the_same_ledger_gives_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a small ledger."""
     monkeypatch.chdir(tmp_path)
     write_ledger(ledger((record(figures=(one_panel(),)),)), tmp_path / "ledger.json")
     return tmp_path

@@ -21,7 +21,6 @@ from tests import ROOT
 
 
 def texts(data: Any) -> Iterator[str]:
-    """All texts of a TOML file."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict | list):

@@ -16,8 +16,6 @@ RELU = lv.Problem(d=3, n=50, law=lv.laws.ReLU(L=1.0), sigma=0.1)
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """An answer, and its question."""
-
     problem: lv.Problem
     value: float
 

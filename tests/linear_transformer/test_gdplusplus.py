@@ -144,7 +144,6 @@ def test_the_filter_equals_the_action_of_the_layers(flat: Floats, seed: int) -> 
 
 
 def plain(flat: Floats, t: complex) -> complex:
-    """e(t) by the recursion."""
     tau, e = t, 1.0 + 0j
     for yx, xx in np.append(flat, 0.0).reshape(-1, 2):
         e, tau = e * (1 + yx * tau), tau * (1 + xx * tau) ** 2

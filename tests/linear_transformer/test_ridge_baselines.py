@@ -165,7 +165,6 @@ ESTIMATORS: list[Any] = [ConstRR(0.5), ConstRR(20.0), AdaRR()]
     scope="module", params=[Regression(10, 20, UniformNoise(3.0)), Regression(3, 6, TWO)], ids=["10-20", "3-6"]
 )
 def identity(request: pytest.FixtureRequest) -> Any:
-    """The same contexts for every estimator."""
     return evaluation(draw_contexts(request.param, 60_000, 1, "identity"))
 
 

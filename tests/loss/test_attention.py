@@ -79,7 +79,6 @@ def contexts_of(problem: Problem, size: float) -> tuple[Contexts, Floats, Floats
 
 
 def constants(problem: Problem) -> tuple[float, float]:
-    """sigma^2 and v."""
     return problem.sigma**2, problem.law.amplitude_variance  # type: ignore[attr-defined]
 
 

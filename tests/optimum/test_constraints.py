@@ -36,7 +36,6 @@ ROUNDING = 100 * EPS
 
 @st.composite
 def constraints(draw: st.DrawFn, d: int) -> Constraint:
-    """Every kind, with bases that are not axes."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     basis = np.linalg.qr(rng.standard_normal((d, d)))[0][:, : draw(st.integers(1, d))]
     ball = SpectralBall(
@@ -47,7 +46,6 @@ def constraints(draw: st.DrawFn, d: int) -> Constraint:
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[Constraint, Floats, Floats]:
-    """A constraint and two matrices."""
     d = draw(st.integers(2, 5))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     one, other = rng.standard_normal((2, d, d)) * draw(log_floats(0.01, 100))
@@ -55,7 +53,6 @@ def cases(draw: st.DrawFn) -> tuple[Constraint, Floats, Floats]:
 
 
 def size(*matrices: Floats) -> float:
-    """The sum of the norms."""
     return float(sum(np.linalg.norm(matrix) for matrix in matrices))
 
 

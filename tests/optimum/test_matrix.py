@@ -109,7 +109,6 @@ def test_the_optimum_is_the_exact_window_of_any_problem(d: int, n: int, L: float
 
 
 def cubic(z: Floats) -> Floats:
-    """An odd link that is not linear."""
     return 3 * z * z * z
 
 

@@ -113,7 +113,6 @@ def distance(problem: Problem, w: float, step: float, digits: int = DIGITS) -> f
 
 
 def certified(problem: Problem, w: Any, digits: int = DIGITS) -> list[flint.arb]:
-    """The loss at every w, as balls."""
     terms: Any = loss_terms(problem, w, "certified", digits=digits)
     return [flint.arb(a) + flint.arb(b) for a, b in zip(terms.bias_ball, terms.noise_ball, strict=True)]
 

@@ -44,7 +44,6 @@ BOTH = ReLU() + Cosine()
 
 
 def rotation(d: int, address: int) -> Floats:
-    """An orthogonal matrix."""
     return np.linalg.qr(normals(0, "rotation", address, (d, d)))[0]
 
 

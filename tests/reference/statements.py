@@ -43,7 +43,6 @@ INSIDE = (1.0,)
 
 
 def value(text: str) -> float:
-    """The value of a printed number or fraction."""
     over, _, under = text.strip("()").partition("/")
     return float(over) / float(under or 1)
 
@@ -715,8 +714,6 @@ UNITS = {"affine": 3, "relu": 6}
 
 
 class Posed(NamedTuple):
-    """One problem."""
-
     law: str
     d: int
     n: int

@@ -55,7 +55,6 @@ def words_of(text: Text) -> str:
 
 
 def model(book: Ledger, *, evidence: bool = True) -> Report:
-    """The model without drawn figures."""
     blank = Drawing(file="", width=1.0, caption=(), alt="a")
     return build(book, lambda _: blank, evidence=evidence)
 
@@ -69,13 +68,11 @@ def model_of(*claims: Record) -> Report:
 
 
 def theorem_of(*claims: Record) -> Theorem:
-    """The page of the single theorem of these claims."""
     (theorem,) = theorems(model_of(*claims))
     return theorem
 
 
 def topic_of(*claims: Record) -> Topic:
-    """The evidence for the single theorem of these claims."""
     (topic,) = model_of(*claims).topics
     return topic
 

@@ -37,7 +37,6 @@ def document(printed: bytes) -> Iterator[pikepdf.Pdf]:
 
 
 def elements(node: pikepdf.Object) -> Iterator[pikepdf.Dictionary]:
-    """All structure elements below a node, in reading order."""
     if not isinstance(node, pikepdf.Dictionary):
         return
     if "/S" in node:

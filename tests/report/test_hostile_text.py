@@ -25,7 +25,6 @@ SECRET = "the-content-of-a-file-outside"
 
 @pytest.fixture(scope="module")
 def hostile(folder: Path) -> bytes:
-    """The report of the hostile ledger, next to a file that it may not read."""
     (folder / "secret").write_text(SECRET)
     return pdf(hostile_ledger(), folder, "h.pdf")
 

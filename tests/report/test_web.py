@@ -261,7 +261,6 @@ def test_every_field_and_figure_has_a_name(page: Parsed) -> None:
 
 
 def luminance(shade: str) -> float:
-    """Relative luminance as WCAG 2 defines it."""
     parts = [int(shade[k : k + 2], 16) / 255 for k in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -41,7 +41,6 @@ class Drawn(NamedTuple):
 
 
 def off(found: Growth, truth: float) -> float:
-    """True error divided by claimed error."""
     return abs(found.exponent - truth) / found.error
 
 
@@ -232,7 +231,6 @@ def law(decades: int, a: float, b: float, correction: Callable[[Floats], Floats]
 
 
 def missed(found: tuple[float, float], truth: float) -> float:
-    """True error divided by claimed error."""
     return abs(found[0] - truth) / found[1]
 
 

@@ -45,7 +45,6 @@ def stated(
 
 
 def own(*claims: str) -> str:
-    """The text of a claims file."""
     return "\n".join([HEAD, *claims])
 
 

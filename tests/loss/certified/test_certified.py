@@ -43,7 +43,6 @@ def many_bits() -> Iterator[None]:
 
 
 def ball(terms: CertifiedTerms, quantity: str) -> Any:
-    """The ball of a scalar window."""
     return arb(getattr(terms, f"{quantity}_ball").item())
 
 
@@ -265,8 +264,6 @@ def test_the_certified_method_uses_no_black_box_integrator() -> None:
 
 
 class Steeper(Affine, frozen=True):
-    """A law that resembles one that Arb knows."""
-
     def links(self, z: Any, xp: Any) -> list[Any]:
         return [z**3]
 

@@ -419,7 +419,6 @@ N = 50
 
 
 def narrow_hill(at: float, width: float, slope: float) -> Ridge:
-    """A line and a narrow hill on it."""
     return Ridge(lambda z: slope * z + np.exp(-(((z - at) / width) ** 2)))
 
 
@@ -452,7 +451,6 @@ def test_a_narrow_hill_is_seen_or_refused(route: Any, at: float, width: float, s
 
 
 def opaque(z: Floats) -> Floats:
-    """A hill that is not a formula: it takes numbers only."""
     return np.exp(-(((np.asarray(z, dtype=float) - 0.3) / 1e-3) ** 2))
 
 

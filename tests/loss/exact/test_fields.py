@@ -30,7 +30,6 @@ MATERN = {
 
 
 def field(nu: float, length: float) -> Law:
-    """The field of a given smoothness."""
     return RBF(length=length) if nu == math.inf else Matern(nu=nu, length=length)
 
 

@@ -49,7 +49,6 @@ def piecewise(draw: st.DrawFn, most: int) -> Ridge:
 
 
 def agree(law: Ridge, d: int, n: float, at: float) -> float:
-    """The difference of both routes divided by the sum of their errors."""
     one, other = (loss_terms(Problem(d=d, n=n, law=law), at, route=route) for route in ("ridge", "zonal"))
     return float(abs(one.bias - other.bias) / (one.bias_error + other.bias_error))
 

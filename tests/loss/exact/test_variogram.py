@@ -26,7 +26,6 @@ EPS = float(np.finfo(float).eps)
 
 
 def absolute(d: int, theta: mp.mpf) -> mp.mpf:
-    """V of |z|."""
     return 4 * mp.sin(theta / 2) ** 2 / d - 4 / (mp.pi * d) * (mp.sin(theta) - theta * mp.cos(theta))
 
 

@@ -26,7 +26,6 @@ EPS = float(np.finfo(float).eps)
 
 
 def disagreement(one: LossTerms, other: LossTerms) -> float:
-    """The largest difference of a term divided by the sum of the claimed errors."""
     noise = np.abs(one.noise - other.noise) / (one.noise_error + other.noise_error)
     bias = np.abs(one.bias - other.bias) / (one.bias_error + other.bias_error)
     return float(max(np.max(noise), np.max(bias)))

@@ -280,8 +280,6 @@ extern "C" void emulated_moments(int grid_x, int grid_y, int threads, const doub
 
 @dataclass(frozen=True)
 class Question:
-    """The arguments of a kernel."""
-
     law: str
     L: float
     d: int
@@ -311,7 +309,6 @@ def compiled(language: str, text: str, output: Path, *flags: str) -> Path:
 
 
 def shared_library(language: str, text: str, *flags: str) -> ctypes.CDLL:
-    """A source text as a shared library."""
     with TemporaryDirectory() as folder:
         return ctypes.CDLL(str(compiled(language, text, Path(folder) / "kernels.so", "-shared", *flags)))
 
@@ -434,7 +431,6 @@ def plain_pairs(asked: Question) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def links(law: str, L: float, z: Floats) -> Floats:
-    """The links along a new first axis."""
     values = {"relu": [np.maximum(z, 0), np.maximum(-z, 0)], "cosine": [np.cos(L * z)], "quadratic": [z * z]}
     return np.array(values[law])
 
