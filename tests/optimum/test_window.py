@@ -86,6 +86,13 @@ def test_a_constant_task_has_w_zero() -> None:
     assert optimum.loss == pytest.approx(4 / 50, rel=1e-14)
 
 
+@pytest.mark.parametrize("L", [1e-139, 1e-60, 1e-20])
+def test_a_task_without_a_signal_has_its_window_near_zero(L: float) -> None:
+    """For small Lambda w* solves B'(0) + w N''(0) = 0: proportional to L^2."""
+    best = optimal_window(Problem(d=5, n=100, law=Affine(L=L)))
+    assert best.w / L**2 == pytest.approx(optimal_window(Problem(d=5, n=100, law=Affine(L=1e-10))).w / 1e-20)
+
+
 def test_without_noise_the_optimum_is_finite_and_better_than_the_nearest_neighbour() -> None:
     problem = Problem(d=4, n=50, law=Affine(), sigma=0.0)
     optimum = optimal_window(problem)

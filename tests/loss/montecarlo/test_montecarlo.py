@@ -441,6 +441,12 @@ def test_long_contexts_are_streamed(sampling: str, monkeypatch: pytest.MonkeyPat
     assert np.all(pieces > 0)
 
 
+def test_sampling_on_the_sphere_needs_no_square_matrix() -> None:
+    terms = loss_terms(Problem(d=1_000_000, n=9, law=Affine()), 1.0, "montecarlo", contexts=200)
+    exact = loss_terms(terms.problem, 1.0)
+    assert abs(terms.bias - exact.bias) <= terms.bias_error + exact.bias_error
+
+
 def test_a_multiple_of_the_identity_is_its_window() -> None:
     problem = Problem(d=3, n=20, law=ReLU())
     scaled = loss_terms(problem, [1.0, 2.0], "montecarlo", contexts=500, M=3 * np.eye(3), sampling="full")
