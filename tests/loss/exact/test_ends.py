@@ -29,29 +29,25 @@ def variance(d: int, place: float, height: float) -> float:
         )
 
 
-def assert_found(near: float, route: Any, d: int, end: int) -> None:
+@pytest.mark.parametrize(
+    ("near", "route", "d", "end"),
+    [
+        *((1e-9, None, 2, 1), (3.7e-10, "zonal", 2, -1), (3e-9, None, 3, -1), (1e-13, None, 2, 1)),
+        *(
+            pytest.param(near, route, *at, marks=pytest.mark.nightly)
+            for near in (1e-8, 3e-9, 1e-9, 3.7e-10, 1e-11, 1e-13)
+            for route in (None, "zonal")
+            for at in ((2, 1), (2, -1), (3, 1))
+        ),
+    ],
+)
+def test_a_jump_next_to_an_end_is_found(near: float, route: Any, d: int, end: int) -> None:
     place, height = 1 - near, 1e3
     law = Ridge(lambda z: end * z + height * np.where(end * z > place, 1.0, 0.0))
     assert sighted(law).kink_points == (end * place,)
     terms = loss_terms(Problem(d=d, n=1, law=law), 0.0, route=route)
     assert abs(terms.bias - 2 * variance(d, place, height)) <= terms.bias_error
     assert terms.bias_error <= 1e-3 * terms.bias
-
-
-@pytest.mark.parametrize(
-    ("near", "route", "d", "end"),
-    [(1e-9, None, 2, 1), (3.7e-10, "zonal", 2, -1), (3e-9, None, 3, -1), (1e-13, None, 2, 1)],
-)
-def test_a_jump_next_to_an_end_is_found(near: float, route: Any, d: int, end: int) -> None:
-    assert_found(near, route, d, end)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("near", [1e-8, 3e-9, 1e-9, 3.7e-10, 1e-11, 1e-13])
-@pytest.mark.parametrize("route", [None, "zonal"])
-@pytest.mark.parametrize(("d", "end"), [(2, 1), (2, -1), (3, 1)])
-def test_a_jump_at_any_distance_from_an_end_is_found(near: float, route: Any, d: int, end: int) -> None:
-    assert_found(near, route, d, end)
 
 
 @pytest.mark.parametrize("near", [1.2e-16, 3e-16, 6e-16])
