@@ -152,7 +152,7 @@ def test_a_sampled_field_is_that_of_its_functions() -> None:
 )
 def test_optimal_windows_grow_as_their_smoothness_says(law: Law, power: float) -> None:
     """B ~ w^{-beta} with beta = nu up to 2, so that w* ~ n^{1 / (m/2 + beta)}; here m = 1."""
-    found = growth(lambda n: optimal_window(Problem(d=2, n=n, law=law)), start=1e8, stop=1e24, points=6)
+    found = growth(lambda n: optimal_window(Problem(d=2, n=n, law=law)), start=1e8, stop=1e24, points=8)
     assert abs(found.exponent - 1 / (0.5 + power)) <= found.error < 1e-3
     assert abs(found.exponent - 1 / (0.5 + power + 0.05)) > found.error
 
