@@ -377,15 +377,6 @@ def test_what_no_width_resolves_ends_the_search_soon(link: Link) -> None:
     assert looks < 3_000
 
 
-@pytest.mark.parametrize("w", [1e-13, 1e-9, 1e-7, 1e-4])
-def test_wide_windows_of_a_root_need_no_memory(w: float) -> None:
-    """The ridge route once requested 184 TiB at w = 1e-13."""
-    problem = Problem(d=30, n=65, law=Ridge(lambda z: abs(z - 0.5) ** 0.3, kinks=(0.5,)))
-    flat, terms = (loss_terms(problem, at) for at in (0.0, w))
-    # all weights are within e^{2w} of each other
-    assert abs(terms.bias - flat.bias) <= flat.bias_error + terms.bias_error + 10 * w * flat.bias
-
-
 def test_a_term_rounded_to_zero_has_an_error() -> None:
     """L^2 = 1e-316 has five digits, and L^2 = 1e-400 none."""
     for law in (Affine(L=1e-158), ReLU(L=1e-200), Ridge(lambda z: 1e-200 * z)):

@@ -103,13 +103,6 @@ def test_uniform_weights_have_closed_forms(law: Law) -> None:
     assert abs(float(terms.bias) - (1 + 1 / n) * variance / 3) <= float(terms.bias_error)
 
 
-def test_a_huge_window_is_the_nearest_neighbour() -> None:
-    problem = Problem(d=3, n=30, law=Affine())
-    near, far = (loss_terms(problem, w, "montecarlo", contexts=500) for w in (1e7, 1e9))
-    assert float(far.noise) == pytest.approx(1.0, abs=1e-3)
-    assert float(far.bias) == pytest.approx(float(near.bias), rel=1e-2)
-
-
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_and_two_tokens_have_closed_forms(n: int) -> None:
     """One token: noise sigma^2, bias the variance of f(x_1) - f(x). Two at w = 0: halves and (1 + 1/2) L^2 / 3d."""
@@ -516,10 +509,10 @@ def test_covariates_of_ones_own() -> None:
 def test_windows_beyond_reason_are_the_nearest_neighbour(sampling: Any) -> None:
     """Without a warning; the smallest windows are w = 0."""
     problem = Problem(d=3, n=10, law=ReLU())
-    terms = loss_terms(problem, [0.0, 5e-324, 1e18, 1e100, 1.7e308], "montecarlo", contexts=80, sampling=sampling)
+    terms = loss_terms(problem, [0.0, 5e-324, 1e9, 1e18, 1e100, 1.7e308], "montecarlo", contexts=80, sampling=sampling)
     np.testing.assert_allclose(terms.bias[:2], terms.bias[0], rtol=1e-13)
     np.testing.assert_allclose(terms.bias[2:], terms.bias[2], rtol=1e-13)
-    np.testing.assert_allclose(terms.noise, [0.1, 0.1, 1.0, 1.0, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(terms.noise, [0.1, 0.1, 1.0, 1.0, 1.0, 1.0], rtol=1e-12)
 
 
 def test_the_size_of_a_matrix_is_a_window() -> None:
