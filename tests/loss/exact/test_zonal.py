@@ -114,6 +114,35 @@ PLACES: list[tuple[Law, int, float, float, float]] = [
 ]
 
 
+JUMPS = Ridge(lambda z: np.sign(z - 0.3) + np.sign(z - 0.302), jumps=(0.3, 0.302))
+ALMOST = Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003))
+"""Almost a jump, of 0.006, which is small compared with the errors between the kinks."""
+THIRDS = (-2 / 3, -1 / 3, 0.0, 1 / 3, 2 / 3)
+SHARP: list[Any] = [
+    # the variogram bends at angles of a thousandth, where its pieces were once not small enough
+    (JUMPS, 2, 30, 3.0, 2e-10, math.inf),
+    (JUMPS, 3, 30, 3.0, 2e-10, math.inf),
+    (ALMOST, 2, 30, 3.0, 1e-8, math.inf),
+    pytest.param(ALMOST, 3, 30, 3.0, 1e-8, math.inf, marks=pytest.mark.slow),
+    # the floor of 3z jumps at z = 1 too, and 1 - t rounds to 0 within 1e-8 of it: on the circle that showed
+    (Ridge(lambda z: 3 * z - np.floor(3 * z), jumps=THIRDS), 2, 10, 1.0, 5e-10, 5e-10),
+    # sixty-four nodes do not resolve a steep place near a kink: the error was once a hundredth of the value and more
+    (Ridge(lambda z: np.exp(-200 * z * z) + abs(z - 0.1), kinks=(0.1,)), 2, 1000, 10.0, 1e-9, math.inf),
+    (Ridge(lambda z: np.tanh(10 * z) + abs(z - 0.1), kinks=(0.1,)), 7, 1000, 10.0, 1e-9, math.inf),
+]
+"""Links with kinks and jumps, and the largest relative errors of the ridge route and of the zonal one."""
+
+
+@pytest.mark.parametrize(("law", "d", "n", "w", "ridge_known", "zonal_known"), SHARP)
+def test_the_routes_agree_on_kinks_and_jumps(
+    law: Law, d: int, n: float, w: float, ridge_known: float, zonal_known: float
+) -> None:
+    ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
+    assert abs(ridge.bias - zonal.bias) <= ridge.bias_error + zonal.bias_error
+    assert ridge.bias_error <= ridge_known * ridge.bias
+    assert zonal.bias_error <= zonal_known * zonal.bias
+
+
 @pytest.mark.parametrize(("law", "d", "n", "w", "known"), PLACES)
 def test_the_two_routes_agree(law: Law, d: int, n: float, w: float, known: float) -> None:
     ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
