@@ -41,7 +41,7 @@ import numpy as np
 
 from lipverify.checks.linear_transformers.quantities import Floats, Value, require
 from lipverify.checks.linear_transformers.wishart import eigenvalue_rule
-from lipverify.claims import between, makes, proved
+from lipverify.claims import makes, proved
 from lipverify.errors import OutOfReach
 from lipverify.linear_transformer import CategoricalNoise, Diagonal, Regression, draw_contexts, evaluation, readout
 from lipverify.sampling import mean_interval, mean_with_half_width
@@ -362,8 +362,7 @@ def every_number(order: Order, d: int, level: int, n: int) -> Any:
     levels = [Fraction(sigma) ** 2 for sigma in PAIR]
     (c, v), s = weights(levels[0], levels[1]), levels[level - 1]
     limit = (1 + s) * (2 * (c * v * s) ** 2 + (d + 1) / (1 + s) ** 4)  # as in `leading_square`, in fractions
-    K = found.constants["K"]
-    return between(found, math.nextafter(K, 0.0), math.nextafter(K, math.inf)) / limit
+    return found.fact("K") / limit
 
 
 DRAWN = r"""$x_i \sim N(0, \mathbf{I}/n)$, $w^* \sim N(0, \mathbf{I})$, $y_i = \langle w^*, x_i \rangle + \sigma \varepsilon_i$, $d$ fixed"""

@@ -8,6 +8,7 @@ from typing import Any
 
 from lipverify.checks.softmax.quantities import (
     DIMENSIONS,
+    EXPONENT,
     LAWS,
     MANY_TOKENS,
     MODEL,
@@ -69,13 +70,13 @@ PROVED: dict[str, Any] = {
     "assumes": (*MODEL, r"$n \geq K w^{(d-1)/2 + \beta - 1}$, $w \geq w_0$, with the numbers of `lipverify prove`"),
 }
 claim("softmax.bias-lower/{law}/proved",
-      bound(proved_rates, "b", of="bias", low="-2", truth="-beta", method="certified"), kind="derived",
+      bound(proved_rates, EXPONENT["bias"], of="bias", low="-2", truth="-beta", method="certified"), kind="derived",
       proves="softmax.bias-lower/{law}/relevant", over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
 claim("softmax.bias-upper/{law}/proved",
-      bound(proved_rates, "b", of="bias", high="-1", truth="-beta", method="certified"), kind="derived",
+      bound(proved_rates, EXPONENT["bias"], of="bias", high="-1", truth="-beta", method="certified"), kind="derived",
       proves="softmax.bias-upper/{law}/relevant", over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
 for family in ({"law": SMOOTH, "d": (2, 3, 5)}, {"law": LAWS, "d": DIMENSIONS}):
     claim("softmax.bias-lower/{law}/sharp/proved",
-          bound(proved_rates, "b", of="bias", equals="-beta", within="1e-15", method="certified"), kind="sharp",
+          bound(proved_rates, EXPONENT["bias"], of="bias", equals="-beta", within="1e-15", method="certified"), kind="sharp",
           proves="softmax.bias-lower/{law}/sharp", over=family,
           finding={"cosine/*": SHAPES, "quadratic/*": SHAPES, "*": ""}, **PROVED)

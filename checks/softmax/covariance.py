@@ -67,7 +67,7 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       corrected=r"""$\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$, with $\mathbf{D} = 0$
       only where $f$ is isotropic after whitening""")
 claim("softmax.covariance-inversion/affine/space/proved",
-      bound(proved_gain, r"\min_w \mathcal{L}(w \Sigma^{-1}) - \mathcal{L}(\mathbf{M})", high=0,
+      bound(proved_gain, r"\min_{w \geq 0} \mathcal{L}(w \mathbf{I}) - \mathcal{L}(\mathbf{M})", high=0,
             control=({"low": "0.07"}, {"low": "0.05", "high": "0.07"}),
             over={"condition": 10.0, "n": 9, "sigma": 1.0, "m_1": 2.6, "m_2": 0.87}, method="certified"),
       source=LEMMA_1, kind="convention", expected="refuted",

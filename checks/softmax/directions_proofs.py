@@ -107,7 +107,7 @@ claim("softmax.window-directions/relu/l-to-infinity/proved",
       corrected=r"""$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$
       as well""")
 claim("softmax.window-directions/{law}/smoother/proved",
-      bound(at(window_rate, power=2), r"\text{exponent of } w^* \text{ in } L", high="0", strict=True,
+      bound(at(window_rate, of="L"), r"\text{exponent of } w^* \text{ in } L", high="0", strict=True,
             control=("-1/10", {"low": "0", "strict": True}), over={"d": (2, 3, 5, 8)}, method="certified"),
       proves="softmax.window-directions/{law}/smoother", source=SMOOTHER, kind="derived", expected="refuted",
       over={"law": ("affine", "relu")},

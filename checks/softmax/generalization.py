@@ -5,7 +5,7 @@ exponent in Lambda, and the sharp rates are Lambda^{-3/(d+2)} for ReLU tasks and
 any fixed other L' the rate is the same and the factor a constant.
 """
 
-from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, optimum
+from lipverify.checks.softmax.quantities import DIMENSIONS, EXPONENT, LAWS, optimum
 from lipverify.checks.softmax.transfer import (
     ALONG,
     COVERED,
@@ -65,15 +65,15 @@ claim("softmax.generalization-same/affine/upper/along-l",
       corrected=r"""what the sketch implies once the error of the nearest token is added: $\mathcal{L} \leq C L^2
       ((\sigma^2/(nL^2))^{2/(d+2)} + n^{-2/(d-1)})$""")
 claim("softmax.generalization-same/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", high="-1/E", truth="-fall", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", high="-1/E", truth="-fall", method="certified"),
       proves="softmax.generalization-same/{law}/{side}/printed/{reading}", source=SAME_TASKS, expected="supported",
       **PROVED)
 claim("softmax.generalization-same/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", high="-2/E", truth="-fall", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", high="-2/E", truth="-fall", method="certified"),
       proves="softmax.generalization-same/{law}/{side}/derived/{reading}", source=SKETCH, expected="supported",
       **PROVED)
 claim("softmax.generalization-same/{law}/theta/sharp/proved",
-      bound(proved_rates, "e", of="loss", equals="-fall", within="1e-15", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", equals="-fall", within="1e-15", method="certified"),
       proves="softmax.generalization-same/{law}/theta/sharp", source=SKETCH, kind="sharp", expected="supported",
       over={"law": LAWS, "d": DIMENSIONS}, assumes=COVERED)
 claim("softmax.generalization-{case}/{law}/theta/sharp",
@@ -90,7 +90,7 @@ claim("softmax.generalization-{case}/{law}/theta/sharp",
       $\frac{a \rho^2 + \beta}{(a+\beta) \rho^{2a/(a+\beta)}}$, $\rho = L'/L$: above 1 unless $\rho = 1$, and constant
       in $n$. A wrong $L$, at a fixed ratio, costs a factor and not the rate.""")
 claim("softmax.generalization-{case}/{law}/theta/constant/proved",
-      bound(proved_cost, r"\mathrm{loss}'(w^*(L)) / \mathrm{loss}'(w^*(L'))", equals=PRICE, within=f"3/10*{PRICE}",
+      bound(proved_cost, r"\mathcal{L}'(w^*(L)) / \mathcal{L}'(w^*(L'))", equals=PRICE, within=f"3/10*{PRICE}",
             control={"equals": f"1.7*{PRICE}"}, method="certified"),
       source=SKETCH, kind="sharp", expected="supported",
       over={"case": {"larger": {"r": "9"}, "smaller": {"r": "1/9"}}, "law": LAWS, "d": DIMENSIONS},

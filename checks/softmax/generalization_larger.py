@@ -4,7 +4,7 @@ The dependence on L' is as printed. The exponent of Lambda fails at every measur
 the bias, L'^2 / w^2, gives twice the exponent, and with that the bound holds.
 """
 
-from lipverify.checks.softmax.quantities import DIMENSIONS
+from lipverify.checks.softmax.quantities import DIMENSIONS, EXPONENT
 from lipverify.checks.softmax.transfer import (
     ALONG,
     FAMILY,
@@ -50,10 +50,10 @@ claim("softmax.generalization-larger/relu/lower/along-test-constant",
       $w$ tuned to $L'$ the loss grows like $L'^{2 - 2\beta/(a+\beta)}$ for large $\Lambda$, so without tuning the
       dependence on $L'$ is worse.""")
 claim("softmax.generalization-larger/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="-2/E", truth="-fall", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", low="-2/E", truth="-fall", method="certified"),
       proves="softmax.generalization-larger/{law}/{side}/printed/{reading}", source=LARGER_TASKS, expected="refuted",
       **PROVED)
 claim("softmax.generalization-larger/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="-4/E", truth="-fall", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", low="-4/E", truth="-fall", method="certified"),
       proves="softmax.generalization-larger/{law}/{side}/derived/{reading}", source=SKETCH, expected="supported",
       **PROVED)

@@ -5,7 +5,7 @@ match: sigma^2 belongs in front. Up to a constant, at fixed sigma, the bound hol
 """
 
 from lipverify.checks.softmax.figures import displayed
-from lipverify.checks.softmax.quantities import DIMENSIONS
+from lipverify.checks.softmax.quantities import DIMENSIONS, EXPONENT
 from lipverify.checks.softmax.transfer import (
     ALONG,
     FAMILY,
@@ -103,10 +103,10 @@ claim("softmax.generalization-smaller/relu/lower/units",
       corrected=r"""$\sigma^2$ belongs in front: $\mathcal{L} \geq C \frac{\sigma^2}{n} (\dots)$, as in the noise term
       that the bound comes from.""")
 claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="1/E - 1", truth="-fall", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", low="1/E - 1", truth="-fall", method="certified"),
       proves="softmax.generalization-smaller/{law}/{side}/printed/{reading}", source=SMALLER_TASKS,
       expected={"relu/*/ambient/proved": "supported", "*": "refuted"}, **PROVED)
 claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="D/(2*E) - 1", truth="-fall", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", low="D/(2*E) - 1", truth="-fall", method="certified"),
       proves="softmax.generalization-smaller/{law}/{side}/derived/{reading}", source=SKETCH,
       expected={"affine/*/ambient/proved": "refuted", "*": "supported"}, **PROVED)

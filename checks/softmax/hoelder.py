@@ -9,7 +9,7 @@ from typing import Any
 
 from lipverify.checks.softmax.directions_proofs import ANY, MONOTONE, RISES
 from lipverify.checks.softmax.lipschitz_constants import proved_exponents
-from lipverify.checks.softmax.quantities import MODEL
+from lipverify.checks.softmax.quantities import EXPONENT, MODEL
 from lipverify.checks.softmax.rough import best, bias, proved, sampled_bias
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
@@ -71,7 +71,7 @@ claim("softmax.hoelder/largest-order",
       corrected=r"""$w^* = \Theta(\Lambda^{2/(d + 2s)})$ for functions of order $s$ across one hyperplane, measured at
       $s = 1/2$""")
 claim("softmax.hoelder/largest-order/{link}/proved",
-      bound(proved_exponents, "e", of="window", low="2/(d - 1 + 2*s)", truth="2/(d + 2*s)", method="certified"),
+      bound(proved_exponents, EXPONENT["window"], of="window", low="2/(d - 1 + 2*s)", truth="2/(d + 2*s)", method="certified"),
       source=REBUTTAL, kind="convention", reading=WORST, expected="refuted",
       over={"link": {"clip": {"s": "1"}, "step": {"s": "0"}}, "d": per_profile((2,), (2, 3, 5))},
       title="classes with the same worst Hölder order have one rate of the optimal w: disproved at its ends",
@@ -97,21 +97,21 @@ PROVED: dict[str, Any] = {"kind": "derived", "assumes": (*MODEL, FIELD, r"""$\La
     and $n \geq K W^{(d-1)/2}$, $W = \Lambda^{2/(d - 1 + 2s)}$, with the numbers of `lipverify prove`""")}
 """w* lies between two multiples of a power of Lambda for every n, L and sigma in that range: the exponent is exact."""
 claim("softmax.hoelder/window/proved",
-      bound(proved, "e", of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
+      bound(proved, EXPONENT["window"], of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
       proves="softmax.hoelder/window", source=REBUTTAL, expected="supported", over=FIELDS,
       title="the optimal w on tasks of Hölder order s, proved for every n", **PROVED)
 claim("softmax.hoelder/loss/proved",
-      bound(proved, "e", of="loss", equals="-2*s/(d - 1 + 2*s)", within="1e-15", method="certified"),
+      bound(proved, EXPONENT["loss"], of="loss", equals="-2*s/(d - 1 + 2*s)", within="1e-15", method="certified"),
       proves="softmax.hoelder/loss", source=REBUTTAL, expected="supported", over=FIELDS,
       title="the loss at the optimal w on tasks of Hölder order s, proved for every n", **PROVED)
 claim("softmax.hoelder/printed-range/proved",
-      bound(proved, "e", of="window", high="2/d", truth="2/(d - 1 + 2*s)", method="certified"),
+      bound(proved, EXPONENT["window"], of="window", high="2/d", truth="2/(d - 1 + 2*s)", method="certified"),
       proves="softmax.hoelder/printed-range", source=THEOREM_2, expected="refuted",
       over=ROUGHEST,
       title="the printed upper bound of the optimal w, for tasks of Hölder order 1/4", **PROVED,
       corrected=r"$w^* = \Theta(\Lambda^{2/(d - 1 + 2s)})$, inside the printed range for $1/2 \leq s < 1$")
 claim("softmax.hoelder/printed-range/edge/proved",
-      bound(proved, "e", of="window", high="2/d", truth="2/d", method="certified"),
+      bound(proved, EXPONENT["window"], of="window", high="2/d", truth="2/d", method="certified"),
       source=THEOREM_2, expected="supported", over={"kind": "field", "d": per_profile((2, 3), (2, 3, 5)), "s": 0.5},
       title="the printed upper bound of the optimal w is reached by tasks of Hölder order 1/2",
       statement=r"w^* = \Theta\left(\Lambda^{2/d}\right), \quad s = 1/2", **PROVED,

@@ -61,9 +61,9 @@ def above_floor(law: str, reading: str, floor: str = "1") -> Any:
 
 def falls(law: str, d: int) -> Any:
     """The exponent of the loss of softmax attention at w* in n, proved for every n of a range."""
-    from lipverify.claims import proved_rates
+    from lipverify.claims import proved_window
 
-    return proved_rates(law, d)["loss"]
+    return proved_window(law, d).fact("loss exponent in n")
 
 
 def limit(law: str, reading: str, d: int) -> Any:

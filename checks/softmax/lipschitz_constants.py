@@ -7,7 +7,7 @@ from typing import Any
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import Value
-from lipverify.claims import between, proved_rates, proved_window
+from lipverify.claims import proved_rates, proved_window
 
 Vector = tuple[Fraction, ...]
 
@@ -93,6 +93,5 @@ def proved_ratio(d: int) -> Any:
     """
     from flint import arb, fmpq
 
-    theorem = proved_window("affine", d)
-    w = between(theorem, theorem.low, theorem.high)
+    w = proved_window("affine", d).fact("window")
     return w / w * arb(3) ** -arb(fmpq(2, d + 3))

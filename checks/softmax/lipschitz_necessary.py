@@ -9,7 +9,7 @@ and d.
 from lipverify.checks.softmax.directions_proofs import FINITE, LINEAR, MONOTONE, RISES
 from lipverify.checks.softmax.lipschitz_notions import SHARED
 from lipverify.checks.softmax.other_constants import gain, matched, nearly, price, sampled, table, tolerance
-from lipverify.checks.softmax.quantities import MODEL
+from lipverify.checks.softmax.quantities import EXPONENT, MODEL
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile, proved_rates
 
 # fmt: off
@@ -101,7 +101,7 @@ claim("softmax.lipschitz-necessary/one-class/proved",
           they do not, and $w_1$ is not a minimiser. "Sufficient" says little here: with $L' = L$ the tested tasks are the trained
           ones. Between classes with one largest constant it is false (`softmax.lipschitz-notion/largest`).""")
 claim("softmax.lipschitz-necessary/one-class/consistent/proved",
-      bound(proved_rates, "e", of="loss", low="0", truth="-3/(d + 2)", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", low="0", truth="-3/(d + 2)", method="certified"),
       source=SHARED, kind="convention", reading="necessary, if ICL means that the loss tends to 0 as the context grows", expected="refuted",
       over={"law": "relu", "d": (2, 3, 5, 8)},
       title="the loss of the trained w on other L' does not tend to 0: disproved",

@@ -11,6 +11,7 @@ from lipverify.checks.softmax.lipschitz_constants import (
     proved_ratio,
     ratio_of_windows,
 )
+from lipverify.checks.softmax.quantities import EXPONENT
 from lipverify.claims import at, bound, claim, identity
 
 # fmt: off
@@ -96,7 +97,7 @@ LINKS = (
 )
 """Theorems for every n, L and sigma in that range, from the constants of the variogram."""
 claim("softmax.lipschitz-notion/breaks/{link}/bias/proved",
-      bound(proved_exponents, "b", of="bias", equals="-beta", within="1e-15", method="certified"),
+      bound(proved_exponents, EXPONENT["bias"], of="bias", equals="-beta", within="1e-15", method="certified"),
       source=GENERAL, kind="derived", expected="supported", over={"link": BREAKS, "d": (2, 3, 5)},
       title="the bias of links with kinks or a jump, wherever they are",
       statement=r"B(w) = \Theta(L^2 w^{-\beta}), \quad \beta = \tfrac32 \text{ with kinks}, \ \tfrac12 \text{ with jumps}",
@@ -105,7 +106,7 @@ claim("softmax.lipschitz-notion/breaks/{link}/bias/proved",
           $w^{-1/2}$ of the queries has a kink in its window, and the error there is of order $w^{-1/2}$. At a jump the
           error is of order 1 for the same share.""")
 claim("softmax.lipschitz-notion/breaks/{link}/window/proved",
-      bound(proved_exponents, "e", of="window", equals="2/(d - 1 + 2*beta)", within="1e-15", method="certified"),
+      bound(proved_exponents, EXPONENT["window"], of="window", equals="2/(d - 1 + 2*beta)", within="1e-15", method="certified"),
       source=GENERAL, kind="derived", expected="supported", over={"link": BREAKS, "d": (2, 3, 5)},
       title="the optimal w of links with kinks or a jump, wherever they are",
       statement=r"""w^* = \Theta\left(\Lambda^{2/(d - 1 + 2\beta)}\right), \quad \beta = \tfrac32 \text{ with kinks}, \ \tfrac12 \text{ with

@@ -92,9 +92,9 @@ def in_block(d: int, k: int) -> Value:
 
 def learned(k: int) -> Any:
     """The exponent in n of min_c L(c BB^T) on the product of spheres, by the window theorem of linear tasks in R^k."""
-    from lipverify.claims import proved_rates
+    from lipverify.claims import proved_window
 
-    return proved_rates("affine", k)["loss"]
+    return proved_window("affine", k).fact("loss exponent in n")
 
 
 def unlearned(d: int, k: int, n: float, w: Any) -> tuple[Any, Any]:
@@ -135,14 +135,14 @@ def saved(d: int, k: int, n: float) -> Any:
 
     from flint import arb, fmpq
 
-    from lipverify.claims import between, proved_window
+    from lipverify.claims import proved_window
 
     theorem, tokens = proved_window("affine", k), arb(n)
     if not theorem.covers(n, 3**0.5, 1.0) or d - k < 2:
         raise ValueError(f"d = {d}, k = {k}, n = {n:g}: the window theorem in R^k begins later, or d - k < 2")
     bounds = (unlearned(d, k, n, arb(2) ** arb(fmpq(j, 4))) for j in range(QUARTERS))
     below = reduce(arb.max, [small.min(large) for small, large in bounds])
-    return between(theorem, *theorem.loss) * (3 * (3 * tokens) ** -arb(fmpq(4, k + 3))) / below
+    return theorem.fact("loss") * (3 * (3 * tokens) ** -arb(fmpq(4, k + 3))) / below
 
 
 FINE, SMALLEST, LARGEST = "1.005", "0.02", 4

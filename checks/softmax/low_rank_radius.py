@@ -57,34 +57,34 @@ def gain_on_common_draws(
 
 def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
     """The minimal loss over c BB^T in the ball of radius C minus that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
-    from lipverify.claims import between, proved
+    from lipverify.claims import proved
     from lipverify.proofs import prove_not_aligned
 
     given = {"n": n, "sigma": 0.0, "S": (1.0, 0.0), "M": (c, c_perp), "stop": C}
     name = "lowrank-radius" if C > 1 else "lowrank-tiny-ball"
     proof = proved(name, "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
-    return between(proof, proof.constants["gain_low"], proof.constants["gain_high"])
+    return proof.fact("gain")
 
 
 def proved_best(d: int, k: int, n: int, sigma: float, C: float) -> dict[str, Any]:
     """c* / C and |M* - c* BB^T| for the best M in the ball of radius C on the sphere, proved: 1 and 0."""
-    from lipverify.claims import between, proved
+    from lipverify.claims import proved
     from lipverify.proofs import prove_aligned
 
     name = f"lowrank-best-{d}-{k}-{n}{'-noise' if sigma else ''}"
     given = {"d": d, "k": k, "n": n, "sigma": float(sigma), "C": float(C)}
     proof = proved(name, "aligned", given, lambda: prove_aligned(d, k, n, sigma, C))
-    return {"c": between(proof, 1, 1), "rest": between(proof, 0, 0)}
+    return dict(proof.facts)
 
 
 def proved_best_block(d: int, sigma: float, C: float) -> dict[str, Any]:
     """The same of the M that do not mix, for every k < d and n >= 2, and up to these sigma and C."""
-    from lipverify.claims import between, proved
+    from lipverify.claims import proved
     from lipverify.proofs import prove_aligned_blocks
 
     name, given = f"lowrank-blocks-{d}{'-noise' if sigma else ''}", {"d": d, "sigma": float(sigma), "C": float(C)}
     proof = proved(name, "aligned blocks", given, lambda: prove_aligned_blocks(d, sigma, C))
-    return {"c": between(proof, 1, 1), "rest": between(proof, 0, 0)}
+    return dict(proof.facts)
 
 
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:

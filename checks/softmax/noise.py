@@ -6,6 +6,7 @@ the relevant range, at w >> n^{2/(d-1)}, no power of w can hold: N <= sigma^2.
 
 from lipverify.checks.softmax.quantities import (
     DIMENSIONS,
+    EXPONENT,
     MANY_TOKENS,
     MODEL,
     READINGS,
@@ -45,7 +46,7 @@ claim("softmax.noise-rate/lower/every-window",
       and $N \to \sigma^2$. No power of $w$ can hold there, because $N \leq \sigma^2$ always.""",
       corrected=CORRECTED)
 claim("softmax.noise-rate/{side}/{reading}/proved",
-      bound(at(proved_rates, law="affine"), "a", of="noise", low="D/2", high="D/2", truth="(d - 1)/2",
+      bound(at(proved_rates, law="affine"), EXPONENT["noise"], of="noise", low="D/2", high="D/2", truth="(d - 1)/2",
             method="certified"),
       proves="softmax.noise-rate/{side}/{reading}", source=SKETCH, kind="derived",
       expected={"lower/ambient/*": "refuted", "*": "supported"}, over=FAMILY, corrected=CORRECTED,

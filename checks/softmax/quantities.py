@@ -120,16 +120,18 @@ def sampled_terms(letter: str, over: dict[str, Any], **given: Any) -> Any:
     )
 
 
-def middle(low: float, high: float) -> Value:
-    """An interval as value and error."""
-    return (low + high) / 2, (high - low) / 2 * (1 + 1e-15)
-
-
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
     r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
 )
 """The assumptions of every theorem that states no others."""
+EXPONENT = {
+    "noise": r"\text{exponent of } N \text{ in } w",
+    "bias": r"\text{exponent of } B \text{ in } w",
+    "window": r"\text{exponent of } w^* \text{ in } \Lambda",
+    "loss": r"\text{exponent of } \mathcal{L}(w^*) \text{ in } \Lambda",
+}
+"""The exact exponents of the window theorem, in its letters."""
 MANY_TOKENS = (*MODEL, r"$w \to \infty$ with $n = w^{d/2+1}$, so that every window holds many tokens")
 LAWS = {
     "relu": {"beta": "3/2", "b": "3", "rate": "2/(d + 2)", "fall": "3/(d + 2)"},

@@ -68,15 +68,15 @@ def proved_display(d: int, ratio: float) -> Any:
     """
     from flint import arb
 
-    from lipverify.claims import between, proved_window
+    from lipverify.claims import proved_window
     from lipverify.proofs import prove_transfer
 
     if d != 2:
         raise ValueError(f"d = {d}: both sides fall at the same rate at d = 2 only")
     theorem = proved_window("relu", d)
-    least, cost = between(theorem, *theorem.loss), prove_transfer(theorem, ratio)
+    least, cost = theorem.fact("loss"), prove_transfer(theorem, ratio).fact("cost")
     # the transfer theorem has L' with twelve digits: the loss is at most quadratic in L' and changes by less than 1e-11 of itself
-    return least * between(cost, *cost.worse) * arb(ratio).sqrt() * arb(1, 1e-11)
+    return least * cost * arb(ratio).sqrt() * arb(1, 1e-11)
 
 
 def in_other_units(law: str, d: int, n: float, s: float) -> Value:
@@ -103,11 +103,10 @@ def derivation(case: str, above: float = 1) -> Any:
 
 def proved_cost(case: str, law: str, d: int) -> Any:
     """loss'(w*(L)) / loss'(w*(L')) for every n, L, sigma that the window theorem covers for both, L' = RATIOS[case] L."""
-    from lipverify.claims import between, proved_window
+    from lipverify.claims import proved_window
     from lipverify.proofs import prove_transfer
 
-    transfer = prove_transfer(proved_window(law, d), RATIOS[case])
-    return between(transfer, *transfer.worse)
+    return prove_transfer(proved_window(law, d), RATIOS[case]).fact("cost")
 
 
 def agreed(case: str) -> Any:

@@ -75,7 +75,7 @@ def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) 
     """
     from fractions import Fraction
 
-    from lipverify.claims import between, proved
+    from lipverify.claims import proved
     from lipverify.proofs import prove_not_isotropic
 
     space, M = (Fraction(condition) / 6, Fraction(1, 6)), (m_1, m_2)
@@ -83,7 +83,7 @@ def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) 
     found = proved(
         "covariance-space", "not isotropic", given, lambda: prove_not_isotropic(n, sigma, space, M, FARTHEST)
     )
-    return between(found, found.constants["gain_low"], found.constants["gain_high"])
+    return found.fact("gain")
 
 
 def isotropic_window(law: str, n: int, sigma: float, **_: Any) -> Value:

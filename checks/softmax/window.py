@@ -9,7 +9,7 @@ from typing import Any
 
 from lipverify.checks.softmax import figures
 from lipverify.checks.softmax import window_proofs as proofs
-from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, optimum, sampled_optimum
+from lipverify.checks.softmax.quantities import DIMENSIONS, EXPONENT, LAWS, MODEL, READINGS, optimum, sampled_optimum
 from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile, proved_rates
 
 # fmt: off
@@ -56,20 +56,20 @@ claim("softmax.window-derived/{law}/sharp",
       SAMPLED,
       source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS, "d": DIMENSIONS}, **MEASURED)
 claim("softmax.window-printed/{law}/{side}/{reading}/proved",
-      bound(proved_rates, "e", of="window", low="1/D", high="2/D", truth="rate", method="certified"),
+      bound(proved_rates, EXPONENT["window"], of="window", low="1/D", high="2/D", truth="rate", method="certified"),
       proves="softmax.window-printed/{law}/{side}/{reading}", kind="derived", over=FAMILY, corrected=SHARP,
       expected={"affine/lower/*": "refuted", "relu/lower/intrinsic/*": "refuted", "*": "supported"}, **PROVED)
 claim("softmax.window-derived/{law}/{side}/{reading}/proved",
-      bound(proved_rates, "e", of="window", low="1/E", high="2/E", truth="rate", method="certified"),
+      bound(proved_rates, EXPONENT["window"], of="window", low="1/E", high="2/E", truth="rate", method="certified"),
       proves="softmax.window-derived/{law}/{side}/{reading}", kind="derived", expected="supported",
       over=FAMILY, corrected=SHARP, **PROVED)
 claim("softmax.window-derived/{law}/sharp/proved",
-      bound(proved_rates, "e", of="window", equals="rate", within="1e-15", method="certified"),
+      bound(proved_rates, EXPONENT["window"], of="window", equals="rate", within="1e-15", method="certified"),
       proves="softmax.window-derived/{law}/sharp", kind="sharp", expected="supported",
       over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
 CONSTANTS = (at(figures.constants, found=at(figures.theorems)), at(figures.chain, found=at(figures.theorems)))
 claim("softmax.window-theorem/{law}",
-      bound(proofs.theorem, r"w^* / \Lambda^e", of="window", equals=proofs.limit_of_both, within=proofs.quarter,
+      bound(proofs.theorem, "w^* / W", of="window", equals=proofs.limit_of_both, within=proofs.quarter,
             method="certified"),
       bound(proofs.closer, "k_2 / k_1 - 1", of="width", high="1/20", control="1/1000", over={"start": 1e6},
             method="certified"),
@@ -99,7 +99,7 @@ claim("softmax.window-every-n/affine",
       Larger $L$ are the subject of `softmax.window-every-signal`.""")
 SMOOTH = {"shift": "3", "room": "1/100"}
 claim("softmax.window-every-dimension/{law}",
-      bound(proofs.every_dimension, r"w^* / (k_d W)", of="share", equals=1, within="room", method="certified"),
+      bound(proofs.every_dimension, "w^* / (k_d W)", of="share", equals=1, within="room", method="certified"),
       bound(proofs.every_dimension, "e", of="rate", equals="2/(d + shift)", within="1e-15", method="certified"),
       agree(proofs.every_dimension, proofs.share, r"w^* / (k_d W)", of=("share", ""),
             over={"d": (2, 3, 5, 8)}),

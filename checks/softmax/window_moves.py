@@ -35,22 +35,21 @@ def wave_windows(d: int, n: float, sigma: float, L: float, larger: float) -> Val
 
 def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Any]:
     """Intervals that contain every w* of the cosine law at L and at a larger constant, and their difference, by balls."""
-    from lipverify.claims import between, proved_optimum
+    from lipverify.claims import proved_optimum
 
     def window(L: float) -> Any:
         waves = problem("cosine", d, n, L, sigma)
-        proof = proved_optimum(f"optimum-cosine-{L:g}-{d}-{n:g}-{sigma:g}", waves)
-        return between(proof, *proof.window)
+        return proved_optimum(f"optimum-cosine-{L:g}-{d}-{n:g}-{sigma:g}", waves).fact("window")
 
     one, other = window(L), window(larger)
     return {"change": other - one, "at": one}
 
 
-def window_rate(law: str, d: int, power: int = 1) -> Any:
-    """The exponent of w* in n, or with `power` 2 in L, proved by the window theorem: w* has the order of a power of n L^2 / sigma^2."""
-    from lipverify.claims import proved_rates
+def window_rate(law: str, d: int, of: str = "n") -> Any:
+    """The exponent of w* in n, or in L, proved by the window theorem: w* has the order of a power of n L^2 / sigma^2."""
+    from lipverify.claims import proved_window
 
-    return proved_rates(law, d)["window"] * power
+    return proved_window(law, d).fact(f"window exponent in {of}")
 
 
 def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value, middle, optimum
-from lipverify.claims import between, proved, proved_window
+from lipverify.checks.softmax.quantities import Value, optimum
+from lipverify.claims import proved, proved_window
 
 if TYPE_CHECKING:
     from lipverify.proofs import Proof
@@ -31,7 +31,7 @@ def derivation(reading: str, d: int, below: float = 2) -> Any:
 def theorem(law: str, d: int) -> dict[str, Any]:
     """The bounds of w* / Lambda^e for every n, L and sigma of a range, and the constant to which both bounds tend."""
     proof = proved_window(law, d)
-    return {"window": between(proof, proof.low, proof.high), "limit": middle(*proof.limit)}
+    return {"window": proof.fact("window"), "limit": proof.fact("limit").pair}
 
 
 def limit_of_both(law: str, d: int) -> float:
@@ -54,8 +54,7 @@ def closer(law: str, d: int, start: float) -> dict[str, Any]:
     from lipverify.proofs import prove_window
 
     proof = prove_window(lv.laws.law_named(law), d, least_lambda=start ** (1 / proved_window(law, d).exponent))
-    width = between(proof, proof.high, proof.high) / between(proof, proof.low, proof.low) - 1
-    return {"edges": [proof.least_lambda, proof.low, proof.high], "width": width}
+    return {"edges": [proof.least_lambda, proof.low, proof.high], "width": proof.fact("width")}
 
 
 def every_n(d: int, law: str = "affine") -> dict[str, Any]:
@@ -73,10 +72,7 @@ def every_n(d: int, law: str = "affine") -> dict[str, Any]:
         raise ValueError(
             f"{name}.json: not about all L <= sigma, or about larger n than {K} allows, or with another k: {proof.statement}"
         )
-    low, high = proof.multiples
-    ends = {"least": low, "largest": high, "any": proof.constants["least"]}
-    ends |= {"falling": 1.0} if law == "affine" else {}
-    return {name: between(proof, end, end) for name, end in ends.items()}
+    return {name: fact for name, fact in proof.facts.items() if name in ("least", "largest", "any", "falling")}
 
 
 def in_units_of_limit(proof: Proof) -> bool:
@@ -120,11 +116,7 @@ def every_dimension(law: str, d: int) -> dict[str, Any]:
     most = {"W_least": 1e6 if law == "relu" else 1e4, "W_per_d": 100 if law == "relu" else 10, "K": 1e4, "M": 1e3}
     if not isinstance(proof, EveryDimension) or any(proof.constants[name] > value for name, value in most.items()):
         raise ValueError(f"dimensions-{law}.json: not with ranges that begin at {most}: {proof.statement}")
-    rate = 1 / ((d - 1) / 2 + proof.beta)
-    return {
-        "share": between(proof, proof.constants["low"], proof.constants["high"]),
-        "rate": between(proof, rate, rate),
-    }
+    return {"share": proof.fact("window"), "rate": 2 / (proof.fact("shift") + d)}
 
 
 def share(law: str, d: int) -> Value:

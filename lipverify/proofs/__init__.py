@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         prove_optimum as prove_optimum,
         prove_rising as prove_rising,
     )
-    from lipverify.proofs.record import Proof as Proof
+    from lipverify.proofs.record import Fact as Fact, Proof as Proof
     from lipverify.proofs.window import (
         EveryN as EveryN,
         Theorem as Theorem,

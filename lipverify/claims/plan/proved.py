@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from lipverify.foundation.store import remembered
 if TYPE_CHECKING:
     from lipverify.problem import Problem
     from lipverify.problem.law import Law
-    from lipverify.proofs import Proof, ProvedOptimum, Theorem
+    from lipverify.proofs import Fact, Proof, ProvedOptimum, Theorem
 
 OWN = "own function"
 """Name of the method for a claim's own function."""
@@ -149,6 +149,9 @@ def _one(value: Any) -> tuple[Any, Stood | None]:
         value = value[0]  # (exact value, 0)
     if isinstance(value, ProvedNumber):
         return list(value.pair), Stood("proved", "certified", value.pair[1], value.proof)
+    if _library(value) == "fact":
+        plain = list(value.pair) if value.low != value.high else _fraction(value.low)[0]
+        return plain, Stood("proved", "certified", plain[1], reduce(both, map(certified, value.proofs)))
     if isinstance(value, Fraction):
         return _fraction(value)
     library = _library(value)
@@ -178,6 +181,8 @@ def _library(value: Any) -> str | None:
         return "flint"
     if module == "lipverify.proofs.words" and type(value).__name__ == "Leftover":
         return "polynomials"
+    if module == "lipverify.proofs.record" and type(value).__name__ == "Fact":
+        return "fact"
     return "proof" if module.startswith("lipverify.proofs.") and hasattr(value, "failures") else None
 
 
@@ -359,7 +364,7 @@ def _plain(value: Any) -> Any:
         derived = {name: getattr(value, name) for name in with_errors(value)}
         errors = {f"{name}_error": getattr(value, f"{name}_error") for name in derived}
         return {**msgspec.to_builtins(value, enc_hook=_plain), **_plain(derived | errors)}
-    if isinstance(value, Fraction | ProvedNumber) or _library(value) in ("sympy", "flint", "polynomials"):
+    if isinstance(value, Fraction | ProvedNumber) or _library(value) in ("sympy", "flint", "polynomials", "fact"):
         return _one(value)[0]
     return value
 
@@ -368,7 +373,7 @@ FOLDER = "proofs"
 """Folder of the committed proofs, within the folder of the checks."""
 
 
-def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNumber]:
+def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, Fact]:
     """The exponents of n N in w, of B in w, and of w* and the loss in Lambda, by the window theorem.
 
     Parameters
@@ -378,7 +383,7 @@ def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNu
 
     Returns
     -------
-    dict[str, ProvedNumber]
+    dict[str, lipverify.proofs.Fact]
         "noise", "bias", "window" and "loss".
 
     Raises
@@ -392,14 +397,7 @@ def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNu
     (-1.5, 0.0)
     """
     proof = proved_window(law, d, own)
-    a, beta = Fraction(proof.d - 1, 2), Fraction(repr(proof.beta))
-    rates = {"noise": a, "bias": -beta, "window": 1 / (a + beta), "loss": -beta / (a + beta)}
-    numbers = {name: between(proof, rate, rate) for name, rate in rates.items()}
-    doubles = {name: nearest(rate) for name, rate in rates.items()}
-    return {
-        name: number if (near := doubles[name]) is None else ProvedNumber(near, near, number.proof)
-        for name, number in numbers.items()
-    }
+    return {name: proof.fact(f"{name} exponent") for name in ("noise", "bias", "window", "loss")}
 
 
 @lru_cache(maxsize=64)

@@ -34,10 +34,11 @@ from pathlib import Path
 from typing import Any
 
 from . import blocks, chain, circle, dimensions, optima, subspace, transformers, windows
-from .chain import Kind, Malformed, Proof
+from .chain import Fact, Kind, Malformed, Proof
 
 __all__ = [
     "KINDS",
+    "Fact",
     "Kind",
     "Malformed",
     "Proof",
@@ -45,9 +46,11 @@ __all__ = [
     "chain",
     "circle",
     "dimensions",
+    "facts",
     "failures",
     "main",
     "optima",
+    "ranges",
     "read",
     "statement",
     "steps",
@@ -90,6 +93,18 @@ def statement(stated: Any) -> str:
     """The theorem of a proof, from its constants."""
     proof = read(stated)
     return KINDS[proof.theorem].statement(proof)
+
+
+def facts(stated: Any) -> dict[str, Fact]:
+    """The numbers of that sentence by name; proved if nothing is missing."""
+    proof = read(stated)
+    return KINDS[proof.theorem].facts(proof)
+
+
+def ranges(stated: Any) -> tuple[str, ...]:
+    """The conditions under which it holds, in plain text."""
+    proof = read(stated)
+    return KINDS[proof.theorem].ranges(proof)
 
 
 def main(paths: list[str]) -> int:

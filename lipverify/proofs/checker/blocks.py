@@ -48,7 +48,7 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, exactly, most, number, shown, size
+from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, best, exactly, most, number, shown, size
 from .contexts import STRIP
 
 ORDER = 32
@@ -270,17 +270,24 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    k = proof.about
-    noise = f"0 <= sigma <= {shown(k['sigma'])}" if k["sigma"] else "sigma = 0"
+    d, n, k, noise, C = ranges(proof)
     return (
-        f"d = {k['d']}: for all n >= 2, all k < {k['d']}, {noise} and 0 < C <= {shown(k['C'])}, of all M with "
-        "||B^T M B|| <= C and B^T M B' = 0 the loss is least at M = C BB^T alone"
+        f"{d}: for all {n}, all {k}, {noise} and {C}, of all M with ||B^T M B|| <= C and B^T M B' = 0 the loss is "
+        "least at M = C BB^T alone"
     )
+
+
+def ranges(proof: Proof) -> tuple[str, ...]:
+    d, sigma, C = (shown(proof.about[name]) for name in ("d", "sigma", "C"))
+    noise = f"0 <= sigma <= {sigma}" if proof.about["sigma"] else "sigma = 0"
+    return f"d = {d}", "n >= 2", f"k < {d}", noise, f"0 < C <= {C}"
 
 
 KIND = Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
     statement=statement,
+    facts=best,
+    ranges=ranges,
     chosen={across: ("stop",)},
 )

@@ -25,6 +25,8 @@ NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?|-?[0-9
 """A decimal or a fraction of two whole numbers."""
 LARGEST = 10**9
 """The largest dimension or other size; a number of tokens may be any whole number of forty digits."""
+FALLING = r"|{w \leq w^* : B'(w) < 0}| / w^*"
+"""The share of the w up to w* at which the bias falls."""
 Ball = Any
 Bounds = dict[str, tuple[str, Ball]]
 """Bounds on the constants of a lemma, by name: ("at most", ball) or ("at least", ball)."""
@@ -71,6 +73,25 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class Fact:
+    """A number that the sentence of a theorem gives: between two bounds, or exact if they are equal."""
+
+    quantity: str
+    """Its letters, in LaTeX."""
+    low: Fraction
+    high: Fraction
+    says: str
+    """What the sentence says of it, in words."""
+    ranges: tuple[str, ...] = ()
+    """The conditions under which it holds, if they are not those of the theorem."""
+
+
+def exact(quantity: str, value: Fraction | int, says: str, ranges: tuple[str, ...] = ()) -> Fact:
+    """A number without error, such as an exponent, or 1 for a share that is all."""
+    return Fact(quantity, Fraction(value), Fraction(value), says, ranges)
+
+
+@dataclass(frozen=True)
 class Kind:
     """A kind of proof: its hypotheses, its chain of lemmas, and the theorem that they prove."""
 
@@ -79,6 +100,11 @@ class Kind:
     about: Callable[[Mapping[str, Any]], dict[str, Any]]
     """The subject of the theorem (law, d, ...), from the entries of the file; `Malformed` if it is of another kind."""
     statement: Callable[[Proof], str]
+    """The sentence,"""
+    facts: Callable[[Proof], dict[str, Fact]]
+    """its numbers by name,"""
+    ranges: Callable[[Proof], tuple[str, ...]]
+    """and the conditions under which it holds, of which its words are made."""
     chosen: Mapping[Rule, tuple[str, ...]]
     """The constants that a proof is free to choose; all others are bounds."""
     given: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda about: balls(about)
@@ -89,6 +115,13 @@ class Kind:
     """The facts that a lemma of a stage may use."""
     signed: tuple[str, ...] = ()
     """The constants that need not be positive."""
+
+
+def best(_: Proof) -> dict[str, Fact]:
+    """What it means that the loss of some matrices M is least at C BB^T alone."""
+    says = "the loss is least at C BB^T alone"
+    rest = r"\|\mathbf{M}^* - c^* \mathbf{B} \mathbf{B}^\top\|"
+    return {"c": exact("c^* / C", 1, says), "rest": exact(rest, 0, says)}
 
 
 def most(ball: Ball) -> tuple[str, Ball]:

@@ -15,7 +15,22 @@ from typing import Any
 
 from flint import arb, arb_poly, ctx, fmpq
 
-from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, ball, exactly, least, most, number, shown, size
+from .chain import (
+    Ball,
+    Fact,
+    Kind,
+    Known,
+    Malformed,
+    Obligations,
+    Proof,
+    ball,
+    exactly,
+    least,
+    most,
+    number,
+    shown,
+    size,
+)
 from .contexts import STRIP, averages
 from .curves import ACCURACY, Curve, bits, combined, curves, remembered
 
@@ -156,13 +171,29 @@ def given(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    k, more = proof.about, {name: shown(value) for name, value in proof.constants(gain).items()}
-    S, M = (", ".join(shown(entry).strip("()") for entry in k[name]) for name in ("S", "M"))
-    others = "w I, w >= 0" if proof.theorem == "not isotropic" else f"diag(c, 0), |c| <= {shown(k['stop'])}"
+    more = {name: shown(value) for name, value in proof.constants(gain).items()}
+    *about, M, those = ranges(proof)
+    others = "w I" if proof.theorem == "not isotropic" else "diag(c, 0)"
     return (
-        f"d = 2, n = {k['n']}, sigma = {shown(k['sigma'])}, S = diag({S}): the loss of diag({M}) is less than that of "
-        f"every {others}: than the least of them by {more['gain_low']} to {more['gain_high']}"
+        f"{', '.join(about)}: the loss of {M.removeprefix('M = ')} is less than that of every {others}, {those}: than "
+        f"the least of them by {more['gain_low']} to {more['gain_high']}"
     )
+
+
+def facts(proof: Proof) -> dict[str, Fact]:
+    k = proof.constants(gain)
+    form = r"\min_{w \geq 0} \mathcal{L}(w \mathbf{I})"
+    if proof.theorem == "not aligned":
+        form = r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)"
+    says = "the least loss of the others is larger than that of M by a number in between"
+    return {"gain": Fact(rf"{form} - \mathcal{{L}}(\mathbf{{M}})", k["gain_low"], k["gain_high"], says)}
+
+
+def ranges(proof: Proof) -> tuple[str, ...]:
+    k = proof.about
+    S, M = (f"diag({', '.join(shown(entry).strip('()') for entry in k[name])})" for name in ("S", "M"))
+    those = "w >= 0" if proof.theorem == "not isotropic" else f"|c| <= {shown(k['stop'])}"
+    return "d = 2", f"n = {k['n']}", f"sigma = {shown(k['sigma'])}", f"S = {S}", f"M = {M}", those
 
 
 KIND = Kind(
@@ -170,6 +201,8 @@ KIND = Kind(
     about=about,
     given=given,
     statement=statement,
+    facts=facts,
+    ranges=ranges,
     chosen={isotropic: ("at",), aligned: ("at",)},
     signed=("at",),
 )

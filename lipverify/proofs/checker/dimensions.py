@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb
 
-from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, Rule, exactly, least, most, shown
+from .chain import Ball, Fact, Kind, Known, Malformed, Obligations, Proof, Rule, exact, exactly, least, most, shown
 from .ramp import ramp, remote
 from .sizes import LAWS, Size, centre, corrections, curve, drift, excess_over, logarithm, noise_below, sizes
 from .tokens import laplace
@@ -117,14 +117,35 @@ def statement(proof: Proof) -> str:
     law, last = LAWS[proof.about["law"]], decides(proof.about["law"])[-1]
     k = {name: shown(value) for name, value in proof.constants(last).items()}
     beta = Fraction(float(law.beta))
-    k |= {name: shown(value) for name, value in proof.constants(corrections).items()}
-    tokens = "(d+1)/2" if beta == 2 else "d/2"
+    *_, W, W_per_d, n, farther = ranges(proof)
     return (
         f"{proof.about['law']}, every d >= 2: {law.domain} the loss has a least value, and every w* that attains it "
         f"has {k['low']} k W < w* < {k['high']} k W and {k['loss_low']} m <= loss(w*) W^{shown(beta)} / L^2 <= "
         f"{k['loss_high']} m, W = (n L^2 / sigma^2)^(2/(d+{shown(2 * beta - 1)})), k^((d+{shown(2 * beta - 1)})/2) = "
-        f"{law.centre}, m = {law.loss}, for all n and all L, sigma > 0 with W >= {k['W_least']}, W >= {k['W_per_d']} "
-        f"d, n >= {k['K']} W^({tokens}) and n >= {k['M']} (4/3)^((d-1)/2) W^((d-1)/2)"
+        f"{law.centre}, m = {law.loss}, for all n and all L, sigma > 0 with {W}, {W_per_d}, {n} and {farther}"
+    )
+
+
+def facts(proof: Proof) -> dict[str, Fact]:
+    law, last = LAWS[proof.about["law"]], decides(proof.about["law"])[-1]
+    k, beta = proof.constants(last), Fraction(float(law.beta))
+    power = shown(beta)
+    return {
+        "window": Fact("w^* / (k_d W)", k["low"], k["high"], "w* lies between two multiples of k W"),
+        "loss": Fact(
+            rf"\mathcal{{L}}(w^*) W^{{{power}}} / (m_d L^2)", k["loss_low"], k["loss_high"],
+            f"the loss at w* lies between two multiples of m L^2 / W^{power}",
+        ),
+        "shift": exact("2 / e - d", 2 * beta - 1, "W is the power e of n L^2 / sigma^2"),
+    }  # fmt: skip
+
+
+def ranges(proof: Proof) -> tuple[str, ...]:
+    k = {name: shown(value) for name, value in proof.constants(corrections).items()}
+    tokens = "(d+1)/2" if LAWS[proof.about["law"]].beta == 2 else "d/2"
+    return (
+        *(f"law = {proof.about['law']}", "d >= 2", "L > 0", "sigma > 0", f"W >= {k['W_least']}"),
+        *(f"W >= {k['W_per_d']} d", f"n >= {k['K']} W^({tokens})", f"n >= {k['M']} (4/3)^((d-1)/2) W^((d-1)/2)"),
     )
 
 
@@ -133,6 +154,8 @@ KIND = Kind(
     about=about,
     given=dict,
     statement=statement,
+    facts=facts,
+    ranges=ranges,
     chosen={
         curve: ("gamma", "over"),
         laplace: ("T_least",),

@@ -26,13 +26,16 @@ from typing import Any
 from flint import arb
 
 from .chain import (
+    FALLING,
     Ball,
+    Fact,
     Kind,
     Known,
     Malformed,
     Obligations,
     Proof,
     ball,
+    exact,
     exactly,
     law_and_numbers,
     least,
@@ -292,31 +295,65 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    law, after = law_and_numbers(proof.about["law"])
-    named = ":".join((law, *([",".join(map(shown, after))] if after else [])))
-    k = {name: shown(value) for name, value in proof.about.items() if name != "law"}
-    where = f"{named}, d = {k['d']}, n = {k['n']}, L = {k['L']}, sigma = {k['sigma']}: "
+    k = constants(proof)
+    return f"{', '.join(ranges(proof, k['L'])[:5]).removeprefix('law = ')}: {SENTENCES[proof.theorem].format(**k)}"
+
+
+def constants(proof: Proof) -> dict[str, str]:
+    """All numbers as they are printed."""
+    stated = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
+    return {name: shown(value) for name, value in ({**proof.about, **stated}).items() if name != "law"}
+
+
+PLACED = "over w >= 0 the loss has a least value, and {low} <= w* <= {high} for every w* that attains it"
+SENTENCES = {
+    "optimum": PLACED,
+    "optimum far": PLACED,
+    "optimum at zero": "over all real w the loss is least at w* = 0 alone",
+    "scale": PLACED + ", where {c_low} <= c* - 1 <= {c_high} with an offset of variance {offset}",
+    "bias rises": "({w_2} / {w_1})^{slope_low} <= B({w_2}) / B({w_1}) <= ({w_2} / {w_1})^{slope_high}",
+    "bias falls": "B' <= -{fall} at every w from 0 to {stop}, and over w >= 0 every w* is less than {stop}; for every "
+    "smaller L / sigma as well B' < 0 there, and every w* is less than {stop}",
+}
+"""What each theorem says of its problem. With a smaller L / sigma the bias is a smaller multiple of the same function,
+so that the noise at `stop` exceeds the loss at another w all the more (`beyond`).
+"""
+
+
+def facts(proof: Proof) -> dict[str, Fact]:
+    k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
     if proof.theorem == "optimum at zero":
-        return where + "over all real w the loss is least at w* = 0 alone"
+        return {"window": exact("w^*", 0, "the loss is least at w* = 0 alone")}
     if proof.theorem == "bias rises":
-        k |= {name: shown(value) for name, value in proof.constants(rising).items()}
-        return where + f"B({k['w_2']}) >= ({k['w_2']} / {k['w_1']})^{k['slope_low']} B({k['w_1']})"
+        says = "from w_1 to w_2 the bias rises like a power in between"
+        return {"slope": Fact(r"\frac{\Delta \log B}{\Delta \log w}", k["slope_low"], k["slope_high"], says)}
     if proof.theorem == "bias falls":
-        stop, fall = shown(proof.constants(beyond)["stop"]), shown(proof.constants(falling)["fall"])
-        return where + f"B' <= -{fall} at every w from 0 to {stop}, and over w >= 0 every w* is less than {stop}"
-    encloses = around if proof.theorem == "optimum far" else between
-    k |= {name: shown(value) for name, value in proof.constants(encloses).items()}
-    window = f"over w >= 0 the loss has a least value, and {k['low']} <= w* <= {k['high']} for every w* that attains it"
-    if proof.theorem != "scale":
-        return where + window
-    k |= {name: shown(value) for name, value in proof.constants(scale).items()}
-    return where + f"{window}, where {k['c_low']} <= c* - 1 <= {k['c_high']} with an offset of variance {k['offset']}"
+        return {"falling": exact(FALLING, 1, "the bias falls at every w up to one that no w* exceeds")}
+    found = {"window": Fact("w^*", k["low"], k["high"], "every w* lies in between")}
+    if proof.theorem == "scale":
+        found["excess"] = Fact("c^* - 1", k["c_low"], k["c_high"], "at every w* the best factor c* lies in between")
+    return found
+
+
+def ranges(proof: Proof, L: str = "") -> tuple[str, ...]:
+    """The problem, and what else; that a bias falls holds for every smaller L / sigma, unless this L is wanted."""
+    law, after = law_and_numbers(proof.about["law"])
+    k, named = constants(proof), ":".join((law, *([",".join(map(shown, after))] if after else [])))
+    about = f"law = {named}", f"d = {k['d']}", f"n = {k['n']}"
+    if proof.theorem == "bias falls" and not L:
+        most = proof.about["L"] / proof.about["sigma"]
+        return *about, "L > 0", "sigma > 0", f"L <= {'' if most == 1 else f'{shown(most)} '}sigma"
+    signal = f"L = {k['L']}", f"sigma = {k['sigma']}"
+    last = {"scale": ("offset",), "bias rises": ("w_1", "w_2")}.get(proof.theorem, ())
+    return *about, *signal, *(f"{name} = {k[name]}" for name in last)
 
 
 KIND = Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
     statement=statement,
+    facts=facts,
+    ranges=ranges,
     chosen={
         level: ("at",),
         beyond: ("stop",),

@@ -42,7 +42,7 @@ from typing import Any
 
 from flint import acb, arb
 
-from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, exactly, least, most, number, shown, size
+from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, best, exactly, least, most, number, shown, size
 from .contexts import STRIP, Averages, averages
 from .curves import Curve, combined, even_curves, remembered
 
@@ -332,16 +332,19 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    k = proof.about
-    return (
-        f"d = {k['d']}, k = {k['k']}, n = {k['n']}, sigma = {shown(k['sigma'])}: of all M with ||B^T M B|| <= "
-        f"{shown(k['C'])} the loss is least at M = {shown(k['C'])} BB^T alone"
-    )
+    C = shown(proof.about["C"])
+    return f"{', '.join(ranges(proof)[:-1])}: of all M with ||B^T M B|| <= {C} the loss is least at M = {C} BB^T alone"
+
+
+def ranges(proof: Proof) -> tuple[str, ...]:
+    return tuple(f"{name} = {shown(value)}" for name, value in proof.about.items())
 
 
 KIND = Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
     statement=statement,
+    facts=best,
+    ranges=ranges,
     chosen={descent: ("near",), across: ("reach",)},
 )

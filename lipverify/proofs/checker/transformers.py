@@ -17,7 +17,23 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, ball, exactly, least, most, number, shown, size
+from .chain import (
+    Ball,
+    Fact,
+    Kind,
+    Known,
+    Malformed,
+    Obligations,
+    Proof,
+    ball,
+    exact,
+    exactly,
+    least,
+    most,
+    number,
+    shown,
+    size,
+)
 
 TOUCHING = (3, 6)
 """a and b, where the majorant of 1/y touches it; with two double contacts it is of degree 4."""
@@ -92,7 +108,7 @@ def majorant(k: Known) -> Obligations:
     (ab)^2 is at least 1/y there, so that n E q <= n^2 E[sum u^6 p(y)], a rational function of n: E[S_6 S_4^j] of normal
     numbers over the moments of the radius. Multiplied out, it is a polynomial for n >= 6; below, q <= 1.
     """
-    C, (a, b), n = exact(k["C"].lower()), TOUCHING, fmpq_poly([0, 1])
+    C, (a, b), n = as_fraction(k["C"].lower()), TOUCHING, fmpq_poly([0, 1])
     product = fmpq_poly([-a, 1]) ** 2 * fmpq_poly([-b, 1]) ** 2 * fmpq_poly([-1, 1]) * fmpq(1, (a * b) ** 2)
     whole = radius_moment(6 + 4 * 4)
     room = C * whole
@@ -153,7 +169,7 @@ def radius_moment(k: int) -> fmpq_poly:
     return product
 
 
-def exact(ball: Ball) -> fmpq:
+def as_fraction(ball: Ball) -> fmpq:
     """A ball without a radius as a fraction."""
     mantissa, power = ball.man_exp()
     return fmpq(mantissa) * fmpq(2) ** int(power)
@@ -232,20 +248,38 @@ def statement(proof: Proof) -> str:
     if proof.theorem == "layers":
         C = shown(proof.constants(layers)["C"])
         return (
-            f"at most log(kappa) / log(27/4) + log_2 log(1/epsilon) + {C} layers reach epsilon, for all kappa >= 1 and "
-            "0 < epsilon <= 1/2"
+            f"at most log(kappa) / log(27/4) + log_2 log(1/epsilon) + {C} layers reach epsilon, for all "
+            + " and ".join(ranges(proof))
         )
     if proof.theorem == "cosine":
         offset, low = shown(proof.constants(remainder)["offset"]), shown(proof.constants(attained)["low"])
         return (
-            f"n E cos^2 <= d + {offset} for all n >= 1 and d >= 1, and as n grows its limit is at least d + {low} for "
-            "every d"
+            f"n E cos^2 <= d + {offset} for all {' and '.join(ranges(proof))}, and as n grows its limit is at least d "
+            f"+ {low} for every d"
         )
     k = {name: shown(value) for name, value in proof.about.items() if name != "first"}
     return (
         f"E |w - w_ridge|^2 / d <= {shown(proof.constants(rate)['K'])} / n at sigma_{k['level']} of ({k['sigma_1']}, "
-        f"{k['sigma_2']}), d = {k['d']}, {proof.about['first']} first, for all n >= {k['n']}"
+        f"{k['sigma_2']}), d = {k['d']}, {proof.about['first']} first, for all {ranges(proof)[-1]}"
     )
+
+
+def facts(proof: Proof) -> dict[str, Fact]:
+    if proof.theorem == "layers":
+        C = proof.constants(layers)["C"]
+        return {"C": exact("C", C, "log(kappa) / log(27/4) + log_2 log(1/epsilon) + C layers are enough")}
+    if proof.theorem == "cosine":
+        low, offset = proof.constants(attained)["low"], proof.constants(remainder)["offset"]
+        says = "n E cos^2 is at most d + the larger one, and tends to d + the smaller one or more"
+        return {"excess": Fact(r"\sup_n n \mathbb{E} \cos^2 - d", low, offset, says)}
+    return {"K": exact("K", proof.constants(rate)["K"], "E |w - w_ridge|^2 / d is at most K / n")}
+
+
+def ranges(proof: Proof) -> tuple[str, ...]:
+    if proof.theorem != "ridge":
+        return {"layers": ("kappa >= 1", "0 < epsilon <= 1/2"), "cosine": ("n >= 1", "d >= 1")}[proof.theorem]
+    *about, (_, n) = ((name, shown(value)) for name, value in proof.about.items() if name != "first")
+    return *(f"{name} = {value}" for name, value in about), f"first = {proof.about['first']}", f"n >= {n}"
 
 
 KIND = Kind(
@@ -253,5 +287,7 @@ KIND = Kind(
     about=about,
     given=given,
     statement=statement,
+    facts=facts,
+    ranges=ranges,
     chosen={far: ("F",), near: ("slope",), majorant: ("C",)},
 )

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from flint import arb
 
-from .chain import Ball, Facts, Kind, Known, Obligations, Proof, Rule, least, most, shown
+from .chain import FALLING, Ball, Fact, Facts, Kind, Known, Obligations, Proof, Rule, exact, least, most, number, shown
 from .every import every, far, few, monotone, near, reached, unit
 from .harmonics import smooth
 from .kink import gaussian_integrals
@@ -179,16 +179,31 @@ def gathered(facts: Facts, stage: int) -> dict[str, Any]:
 
 def statement(proof: Proof) -> str:
     law, d = proof.about["law"], proof.about["d"]
-    a, beta = Fraction(d - 1, 2), Fraction(LAWS[family(law)].beta)
     words = {
-        "a": shown(a),
-        "beta": shown(beta),
-        "power": shown(a + max(beta, Fraction(1)) - 1),
-        "whole": shown(a + beta),
+        **{name: shown(power) for name, power in powers(proof).items()},
         "free": "n and all sigma > 0" if own_constant(law) else "n and all L, sigma > 0",
         "best": f"{domain(law)} the loss has a least value",
+        **dict(zip(("signal", "tokens"), ranges(proof)[-2:], strict=True)),
     }
-    return f"{written(law)}, d = {d}: {STATEMENTS[proof.theorem](proof, words)}"
+    return f"{written(law)}, d = {d}: {THEOREMS_SAY[proof.theorem].sentence(proof, words)}"
+
+
+def facts(proof: Proof) -> dict[str, Fact]:
+    return THEOREMS_SAY[proof.theorem].facts(proof)
+
+
+def ranges(proof: Proof) -> tuple[str, ...]:
+    """The law, d, L and sigma, and what each theorem needs besides; the last two are said at the end of a sentence."""
+    law = proof.about["law"]
+    L = f"L = {shown(number(own_constant(law)))}" if own_constant(law) else "L > 0"
+    about = f"law = {written(law)}", f"d = {proof.about['d']}", L, "sigma > 0"
+    return (*about, *THEOREMS_SAY[proof.theorem].ranges(proof))
+
+
+def powers(proof: Proof) -> dict[str, Fraction]:
+    """a, beta, a + max(beta, 1) - 1 and a + beta."""
+    a, beta = Fraction(proof.about["d"] - 1, 2), Fraction(LAWS[family(proof.about["law"])].beta)
+    return {"a": a, "beta": beta, "power": a + max(beta, Fraction(1)) - 1, "whole": a + beta}
 
 
 def of(proof: Proof, rule: Rule, stage: int = 0) -> dict[str, str]:
@@ -196,66 +211,178 @@ def of(proof: Proof, rule: Rule, stage: int = 0) -> dict[str, str]:
     return {name: shown(value) for name, value in proof.constants(rule, stage).items()}
 
 
+def window_ranges(proof: Proof, W: str = "W") -> tuple[str, ...]:
+    k = of(proof, window)
+    return f"{W} >= {k['W_least']}", f"n >= {k['K']} {W}^{shown(powers(proof)['power'])}"
+
+
 def of_window(proof: Proof, words: Mapping[str, str]) -> str:
-    k = {**words, **of(proof, window)}
+    k = {**words, **of(proof, window), **of(proof, limit)}
+    grow = f"as W and n / W^{words['power']} grow"
     return (
         "{best}, and every w* that attains it has {low} W < w* < {high} W and {loss_low} <= loss(w*) W^{beta} / L^2 "
-        "<= {loss_high}, W = (n L^2 / sigma^2)^(1/{whole}), for all {free} with W >= {W_least} and n >= {K} W^{power}"
-    ).format(**k)
+        "<= {loss_high}, W = (n L^2 / sigma^2)^(1/{whole}), for all {free} with {signal} and {tokens}; "
+        + grow
+        + ", w* / W tends to a number between {limit_low} and {limit_high}; "
+    ).format(**k) + of_envelope(proof, words)
+
+
+def window_facts(proof: Proof) -> dict[str, Fact]:
+    """The multiples of W, what they tend to, and the exact exponents that follow from bounds by two multiples."""
+    k, far, power = proof.constants(window), proof.constants(limit), powers(proof)
+    e, beta = 1 / power["whole"], shown(power["beta"])
+    scales = {} if own_constant(proof.about["law"]) else {"window exponent in L": exponent("w^*", "L", 2 * e)}
+    w, loss = "w^*", r"\mathcal{L}(w^*)"
+    return {
+        "window": Fact(f"{w} / W", k["low"], k["high"], "w* lies between two multiples of W"),
+        "loss": Fact(
+            f"{loss} W^{{{beta}}} / L^2", k["loss_low"], k["loss_high"],
+            f"the loss at w* lies between two multiples of L^2 / W^{beta}",
+        ),
+        "limit": Fact(rf"\lim {w} / W", far["limit_low"], far["limit_high"], "w* / W tends to a number in between"),
+        "width": exact("k_2 / k_1 - 1", k["high"] / k["low"] - 1, "the quotient of the two multiples of W, less 1"),
+        "window exponent": exponent(w, r"\Lambda", e),
+        "window exponent in n": exponent(w, "n", e),
+        "loss exponent": exponent(loss, r"\Lambda", -e * power["beta"]),
+        "loss exponent in n": exponent(loss, "n", -e * power["beta"]),
+        **scales,
+        **envelope_facts(proof),
+    }  # fmt: skip
+
+
+def exponent(quantity: str, of: str, power: Fraction, ranges: tuple[str, ...] = ()) -> Fact:
+    """An exponent of what two multiples of one power enclose."""
+    says = f"it lies between two multiples of the power {shown(power)}"
+    return exact(rf"\text{{exponent of }} {quantity} \text{{ in }} {of}", power, says, ranges)
 
 
 def of_transfer(proof: Proof, words: Mapping[str, str]) -> str:
     k = {**words, **of(proof, window), **of(proof, transfer)}
+    k |= dict(zip(("signal", "tokens"), window_ranges(proof), strict=True))
     return (
         "{best}, and {worse_low} <= loss'(w*(L)) / loss'(w*(L')) <= {worse_high} for all w* that attain it and the "
-        "loss' of L' = {rho} L, W = (n L^2 / sigma^2)^(1/{whole}), for all {free} where W >= {W_least} and n >= {K} "
-        "W^{power}, for L and for L' alike"
+        "loss' of L' = {rho} L, W = (n L^2 / sigma^2)^(1/{whole}), for all {free} where {signal} and {tokens}, for L "
+        "and for L' alike"
     ).format(**k)
+
+
+def transfer_facts(proof: Proof) -> dict[str, Fact]:
+    k = proof.constants(transfer)
+    return {
+        "cost": Fact(
+            r"\mathcal{L}'(w^*(L)) / \mathcal{L}'(w^*(L'))", max(k["worse_low"], Fraction(1)), k["worse_high"],
+            "the loss' of the w* of L over that of the w* of L', which is the least",
+        )
+    }  # fmt: skip
+
+
+def transfer_ranges(proof: Proof) -> tuple[str, ...]:
+    """Those of L and of L', whose W is W'."""
+    return f"L' = {of(proof, transfer)['rho']} L", *window_ranges(proof), *window_ranges(proof, "W'")
+
+
+def envelope_ranges(proof: Proof) -> tuple[str, ...]:
+    tokens = proof.constants(laplace)["T_least"] * proof.constants(moments, 1)["R_high"]
+    return f"w >= {of(proof, tilt, 1)['u']}", f"n >= {shown(tokens)} w^{shown(powers(proof)['a'])}"
 
 
 def of_envelope(proof: Proof, words: Mapping[str, str]) -> str:
     bias = LAWS[family(proof.about["law"])].bias[-1]
-    tokens = proof.constants(laplace)["T_least"] * proof.constants(moments, 1)["R_high"]
-    k = {**words, **of(proof, noise, 1), **of(proof, bias, 1), "u": of(proof, tilt, 1)["u"], "tokens": shown(tokens)}
-    a, beta = Fraction(words["a"]), Fraction(words["beta"])
-    second = f" + {k['b_next']} / w^{shown(2 - beta)}" if "b_next" in k else ""
+    k = {**words, **of(proof, noise, 1), **of(proof, bias, 1)}
+    k |= dict(zip(("signal", "tokens"), envelope_ranges(proof), strict=True))
+    power = powers(proof)
+    second = f" + {k['b_next']} / w^{shown(2 - power['beta'])}" if "b_next" in k else ""
     return (
         "{c_low} <= n N / (sigma^2 w^{a}) <= {c_high} and {b_low} <= w^{beta} B / L^2 <= {b_high}"
         + second
-        + f" + {{s}} w^{shown(a + beta - 1)} / n, for all w >= {{u}} and all n >= {{tokens}} w^{{a}}"
+        + f" + {{s}} w^{shown(power['whole'] - 1)} / n, for all {{signal}} and all {{tokens}}"
     ).format(**k)
+
+
+def envelope_facts(proof: Proof) -> dict[str, Fact]:
+    """The exponents of N and of B: the last two terms of B are no more than a multiple of the first in this range."""
+    about, (w, tokens), power = ranges(proof)[:4], envelope_ranges(proof), powers(proof)
+    many = () if power["power"] == power["a"] else (f"n >= w^{shown(power['power'])}",)
+    return {
+        "noise exponent": exponent("N", "w", power["a"], (*about, w, tokens)),
+        "bias exponent": exponent("B", "w", -power["beta"], (*about, w, tokens, *many)),
+    }
 
 
 def of_tradeoff(proof: Proof, words: Mapping[str, str]) -> str:
-    k = {**words, **of(proof, tradeoff), "u": of(proof, tilt, 1)["u"]}
     return (
         "{rise_low} <= N(rho w) / N(w) <= {rise_high} and {fall_low} <= B(rho w) / B(w) <= {fall_high}, rho = {rho}, "
-        "for all w >= {u} and all n >= {K} (rho w)^{power}"
-    ).format(**k)
+        "for all {signal} and all {tokens}"
+    ).format(**words, **of(proof, tradeoff))
+
+
+def tradeoff_facts(proof: Proof) -> dict[str, Fact]:
+    k = proof.constants(tradeoff)
+    rho = shown(k["rho"])
+    return {
+        "noise": Fact(f"N({rho} w) / N(w)", k["rise_low"], k["rise_high"], "N rises by a factor in between"),
+        "bias": Fact(f"B({rho} w) / B(w)", k["fall_low"], k["fall_high"], "B falls by a factor in between"),
+    }
+
+
+def tradeoff_ranges(proof: Proof) -> tuple[str, ...]:
+    k, power = of(proof, tradeoff), shown(powers(proof)["power"])
+    return f"rho = {k['rho']}", f"w >= {of(proof, tilt, 1)['u']}", f"n >= {k['K']} (rho w)^{power}"
+
+
+def ends(proof: Proof) -> tuple[Rule, Rule]:
+    """The lemmas with M and with its multiples: of every number of tokens, for ReLU and for the affine law."""
+    return (levels, joined) if proof.about["law"] == "relu" else (reached, every)
 
 
 def of_every(proof: Proof, words: Mapping[str, str]) -> str:
     """What `every` says, of M as `reached` has it, or `joined`, of M as `levels` has it."""
-    relu = proof.about["law"] == "relu"
-    first, last = (levels, joined) if relu else (reached, every)
+    first, last = ends(proof)
     k = {**words, **of(proof, first), **of(proof, last), "K": of(proof, window)["K"]}
     k["unit"] = str(unit(start(proof.about["law"], proof.about["d"])).unique_fmpz())  # 3d or 6d
-    k["falls"] = "" if relu else ", where the bias falls from w = 0 to w*"
+    k["falls"] = ", where the bias falls from w = 0 to w*" if last is every else ""
     return (
         "{best}, and every w* that attains it has {least_ratio} M <= w* <= {largest_ratio} M, M = min(Lambda / "
-        "{unit}, {k} W), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L "
-        "<= {rho} sigma or W <= V, V = (n / {K})^(1/{power}){falls}; for all n >= 2 "
+        "{unit}, {k} W), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all {signal} and all L, sigma > 0 with "
+        "{tokens}, V = (n / {K})^(1/{power}){falls}; for all {signal} "
         "and all L, sigma > 0 every w* that attains a least value is at least {least} min(M, {k} V), and at least "
         "every w* for the same n and less L / sigma; at n = 1 the loss is the same at all w"
     ).format(**k)
 
 
-STATEMENTS: dict[str, Callable[[Proof, Mapping[str, str]], str]] = {
-    "envelope": of_envelope,
-    "window": of_window,
-    "transfer": of_transfer,
-    "tradeoff": of_tradeoff,
-    "every n": of_every,
+def every_facts(proof: Proof) -> dict[str, Fact]:
+    k = proof.constants(ends(proof)[1])
+    all_signals = ranges(proof)[:-1]
+    found = {
+        "window": Fact("w^* / M", k["least_ratio"], k["largest_ratio"], "w* lies between two multiples of M"),
+        "least": exact("c_1", k["least_ratio"], "w* is at least c_1 M"),
+        "largest": exact("c_2", k["largest_ratio"], "w* is at most c_2 M"),
+        "any": exact("c", k["least"], "w* is at least c min(M, k V), whatever L / sigma", all_signals),
+    }
+    if ends(proof)[1] is every:
+        found["falling"] = exact(FALLING, 1, "the bias falls from w = 0 to w*")
+    return found
+
+
+def every_ranges(proof: Proof) -> tuple[str, ...]:
+    rho = proof.constants(ends(proof)[0])["rho"]
+    return "n >= 2", f"L <= {'' if rho == 1 else f'{shown(rho)} '}sigma or W <= V"
+
+
+class Says(NamedTuple):
+    """What a theorem says: its sentence, the numbers in it, and the conditions beside those on law, d, L and sigma."""
+
+    sentence: Callable[[Proof, Mapping[str, str]], str]
+    facts: Callable[[Proof], dict[str, Fact]]
+    ranges: Callable[[Proof], tuple[str, ...]]
+
+
+THEOREMS_SAY = {
+    "envelope": Says(of_envelope, envelope_facts, envelope_ranges),
+    "window": Says(of_window, window_facts, window_ranges),
+    "transfer": Says(of_transfer, transfer_facts, transfer_ranges),
+    "tradeoff": Says(of_tradeoff, tradeoff_facts, tradeoff_ranges),
+    "every n": Says(of_every, every_facts, every_ranges),
 }
 
 
@@ -264,6 +391,8 @@ KIND = Kind(
     about=about,
     given=lambda about: start(about["law"], about["d"]),
     statement=statement,
+    facts=facts,
+    ranges=ranges,
     chosen={
         laplace: ("T_least",),
         tilt: ("u", "g_low", "g_high"),
