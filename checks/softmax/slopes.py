@@ -38,7 +38,7 @@ def certified_slopes(law: str, d: int, n: int, L: float) -> Any:
 
     from flint import arb, ctx
 
-    from lipverify.proofs.checker import optima
+    from lipverify.proofs.checker.one_problem import optima
 
     k = {"law": law, "d": d, "n": n, "L": arb(L), "sigma": arb(1)}
     found = []

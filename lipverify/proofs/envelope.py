@@ -14,8 +14,8 @@ from typing import Any
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number
 from lipverify.problem.law import Law
-from lipverify.proofs.checker.laws import beta
-from lipverify.proofs.checker.windows import tradeoff
+from lipverify.proofs.checker.window.laws import beta
+from lipverify.proofs.checker.window.windows import tradeoff
 from lipverify.proofs.record import LawProof, below, beyond, context, subject
 from lipverify.proofs.search import decimal, extended, find_envelope, in_doubles
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lipverify.errors import InvalidInput
 from lipverify.proofs import checker
-from lipverify.proofs.checker import chain
+from lipverify.proofs.checker.kernel import form
 from lipverify.proofs.dimensions import EveryDimension
 from lipverify.proofs.envelope import Envelope, Tradeoff
 from lipverify.proofs.finite import ProvedOptimum
@@ -50,7 +50,7 @@ def load(path: Path | str) -> Proof:
     []
     """
     try:
-        data = chain.load(Path(path))
+        data = form.load(Path(path))
         return KINDS.get(checker.read(data).theorem, Proof)(data)
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path}: not a proof file ({type(error).__name__}: {error}).") from None

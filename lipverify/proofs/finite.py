@@ -20,9 +20,10 @@ from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.law import proportional
 from lipverify.problem.problem import require_isotropic
-from lipverify.proofs.checker import circle, optima, subspace
-from lipverify.proofs.checker.chain import BITS, NUMBER
-from lipverify.proofs.checker.curves import Curve
+from lipverify.proofs.checker.kernel.curves import Curve
+from lipverify.proofs.checker.kernel.form import BITS, NUMBER
+from lipverify.proofs.checker.low_rank import subspace
+from lipverify.proofs.checker.one_problem import circle, optima
 from lipverify.proofs.direct import built, hypotheses, in_words
 from lipverify.proofs.record import Proof, below, beyond, named
 from lipverify.proofs.search import balls, decimal, rounded

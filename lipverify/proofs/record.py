@@ -19,8 +19,8 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
 from lipverify.proofs import checker
-from lipverify.proofs.checker import laws, windows
-from lipverify.proofs.checker.chain import LARGEST, Rule
+from lipverify.proofs.checker.kernel.form import LARGEST, Rule
+from lipverify.proofs.checker.window import laws, windows
 from lipverify.proofs.declared import declared
 
 SMALLEST = 1e-140

@@ -15,8 +15,10 @@ from scipy.optimize import brentq, minimize_scalar
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.proofs import checker
-from lipverify.proofs.checker import chain, harmonics, kink, laws, windows
-from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit, tilt
+from lipverify.proofs.checker.kernel import form, harmonics, kink
+from lipverify.proofs.checker.kernel.registry import KINDS
+from lipverify.proofs.checker.kernel.tokens import bessel_ratio, laplace, moment_limit, tilt
+from lipverify.proofs.checker.window import laws, windows
 
 DIGITS = 12
 """Number of digits of a constant, which is rounded away from the quantity it bounds, so that its control is false."""
@@ -40,7 +42,7 @@ class Draft:
     def __post_init__(self) -> None:
         self.facts[0] = laws.start(self.law, self.d)
 
-    def add(self, rule: chain.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
+    def add(self, rule: form.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
         """State a lemma with its chosen constants, and each bound as tight as `DIGITS` digits allow."""
         facts = self.facts | {stage: self.facts.get(stage, {}) | balls(chosen)}
         # loss_high is a bound of its own lemma and also one of its conditions: 0 until it is known
@@ -53,17 +55,17 @@ class Draft:
 
     def proof(self, theorem: str) -> dict[str, Any]:
         """The proof so far."""
-        return {"format": chain.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
+        return {"format": form.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
 
 
 def balls(constants: Mapping[str, str]) -> dict[str, Any]:
     """Constants as the checker has them, to the last bit: with other radii its curves differ by 1e-12 or so."""
-    return {name: chain.ball(Fraction(text)) for name, text in constants.items()}
+    return {name: form.ball(Fraction(text)) for name, text in constants.items()}
 
 
-def lemma_of(rule: chain.Rule, stage: int, constants: Mapping[str, str]) -> dict[str, Any]:
+def lemma_of(rule: form.Rule, stage: int, constants: Mapping[str, str]) -> dict[str, Any]:
     """A lemma as it stands in a proof file."""
-    says, because = chain.wording(rule)
+    says, because = form.wording(rule)
     return {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": dict(constants)}
 
 
@@ -127,7 +129,7 @@ def in_doubles(what: str) -> Iterator[None]:
         yield
     except (OutOfReach, InvalidInput):
         raise
-    except chain.Malformed as error:
+    except form.Malformed as error:
         raise InvalidInput(f"{error}; the checker knows no other.") from None
     except (ArithmeticError, ValueError) as error:
         raise OutOfReach(
@@ -149,7 +151,7 @@ class Limits:
 
 def find(law: str, d: int, reach: Reach) -> dict[str, Any]:
     """The proof of a window theorem, checked; OutOfReach if W_least or K is too small."""
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         share = 0.97
         while share > 0.05:
             proof = attempt(law, d, reach, share)
@@ -220,7 +222,7 @@ def begun(law: str, d: int, tokens: float) -> Draft:
 
 def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
     """The proof of an envelope for w >= u and n >= tokens w^a, checked; OutOfReach if u or tokens is too small."""
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         most_noise = limits(law, d).C
         for _ in range(2):  # T = n w^-a / R, and R_high is known once the lemma is stated
             draft = begun(law, d, max(tokens / most_noise * (1 - MARGIN), FEWEST_TOKENS))
@@ -234,9 +236,9 @@ def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
     )
 
 
-def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[chain.Rule, dict[str, str]]) -> dict[str, Any]:
+def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[form.Rule, dict[str, str]]) -> dict[str, Any]:
     """A proof with further lemmas, each with its chosen constants, checked; OutOfReach if one does not follow."""
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         draft = Draft(proof["law"], proof["d"], lemmas=list(proof["lemmas"]))
         for _, stage, constants, *_ in checker.steps(proof):
             draft.facts.setdefault(stage, {}).update(constants)
@@ -257,7 +259,7 @@ def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
     draft.add(tilt, stage, barriers(draft.d, u))
     for rule in laws.LAWS[laws.family(draft.law)].envelope[1:]:
         constants = draft.add(rule, stage, {})
-        if not all(ball > 0 for name, ball in constants.items() if name not in windows.KIND.signed):
+        if not all(ball > 0 for name, ball in constants.items() if name not in KINDS["window"].signed):
             return None
     return {name: float(ball) for name, ball in constants.items()}
 

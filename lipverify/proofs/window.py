@@ -16,7 +16,10 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, every, laws, levels, windows
+from lipverify.proofs.checker import every_n
+from lipverify.proofs.checker.every_n import critical, losses
+from lipverify.proofs.checker.kernel import form
+from lipverify.proofs.checker.window import laws, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import SMALLEST, LawProof, below, beyond, context, subject
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
@@ -188,8 +191,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
 
 def unit(law: str, d: int) -> float:
     """1 / k_1, k_1 the power of the linear part of f over L^2: 3d for the affine law, 6d for ReLU."""
-    with ctx.workprec(chain.BITS):
-        return float(every.unit(laws.start(law, d)).mid())
+    with ctx.workprec(form.BITS):
+        return float(critical.unit(laws.start(law, d)).mid())
 
 
 def signal(n: float, L: float, sigma: float, fewest: float = 2) -> float:
@@ -354,9 +357,9 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
 class Route(NamedTuple):
     """How a theorem for every n follows from that about the window."""
 
-    lemmas: tuple[chain.Rule, ...]
+    lemmas: tuple[form.Rule, ...]
     """The lemmas after those about the window,"""
-    chooses: chain.Rule
+    chooses: form.Rule
     """and the one with numbers to choose."""
     starts: tuple[float, ...]
     """W from which the window is proved; the first that is enough is taken."""
@@ -367,8 +370,8 @@ class Route(NamedTuple):
 
 
 ROUTES = {
-    "affine": Route(windows.EVERY[2:], every.reached, (200.0, 400.0), (1.8, 2.3)),
-    "relu": Route(windows.BY_LEVELS[2:], levels.levels, (1e5,), (3.2,), 3.0),
+    "affine": Route(every_n.LEMMAS["affine"], critical.reached, (200.0, 400.0), (1.8, 2.3)),
+    "relu": Route(every_n.LEMMAS["relu"], losses.levels, (1e5,), (3.2,), 3.0),
 }
 """By law. From 1.5 k W on (d = 3; d = 2: 1.6) noise alone is more than the least loss, if bounds are close. The
 envelopes of ReLU are wider, so that it needs a larger W, and its bias has no slope near w*.

@@ -35,10 +35,13 @@ from lipverify.proofs import (
 )
 
 # internal: the interpolation by which a checker bounds curves between points
-from lipverify.proofs.checker import chain, circle, curves, optima
+from lipverify.proofs.checker.kernel import curves, form
 
 # internal: averages over contexts, of which a lemma keeps only the bounds
-from lipverify.proofs.checker.contexts import STRIP, averages, gauss
+from lipverify.proofs.checker.kernel.contexts import STRIP, averages, gauss
+
+# internal: the lemmas about one problem, compared with the exact method
+from lipverify.proofs.checker.one_problem import circle, optima
 from lipverify.proofs.finite import about, on_the_circle  # internal: the statement of one proof, to be changed
 from tests.proofs.controls import every_control_is_rejected
 
@@ -103,7 +106,7 @@ def test_far_out_the_ends_of_intervals_decide(about: tuple[int, int], more: floa
 
 
 def test_the_ends_are_those_of_the_exact_method() -> None:
-    k = chain.balls(optima.about({"theorem": "optimum", "given": about(FAR)}))
+    k = form.balls(optima.about({"theorem": "optimum", "given": about(FAR)}))
     for w in (3.0, 28.0, 60.0):
         noise, bias = optima.ends(k, arb(w))
         exact = loss_terms(FAR, w)
@@ -170,7 +173,7 @@ def test_the_slope_of_the_unlisted_degrees_is_bounded(d: int, n: int, w: float) 
 def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n: int, w: float) -> None:
     problem = PROBLEMS[name].replace(d=d, n=n)
     exact = loss_terms(problem, w)
-    noise, bias, _ = optima.terms(chain.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))
+    noise, bias, _ = optima.terms(form.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))
     for ball, value, error in ((noise, exact.noise, exact.noise_error), (bias, exact.bias, exact.bias_error)):
         assert abs(float(ball.mid()) - float(value)) <= float(ball.rad()) + float(error)
         assert float(ball.rad()) < 3e-3 * float(
@@ -183,7 +186,7 @@ def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n:
 def test_the_gap_is_that_of_the_scaled_loss(law: Affine | ReLU, d: int, n: int, w: float) -> None:
     problem = Problem(d=d, n=n, law=law, sigma=1.0)
     ball, exact = (
-        optima.terms(chain.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))[2],
+        optima.terms(form.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))[2],
         scaled_loss(problem, [w]),
     )
     assert abs(float(ball.mid()) - exact.gap[0]) <= float(ball.rad()) + exact.gap_error[0]
@@ -194,7 +197,7 @@ def test_a_remembered_result_is_that_of_the_same_facts_to_the_last_bit() -> None
     seen = list[dict[str, Any]]()
 
     @curves.remembered("n", "w", most=3)
-    def product(k: chain.Known) -> Any:
+    def product(k: form.Known) -> Any:
         seen.append(dict(k))
         return k["n"] * k["w"]
 

@@ -17,11 +17,13 @@ import lipverify as lv
 from lipverify.errors import InvalidInput
 from lipverify.laws import Matern, Ridge, Zonal
 from lipverify.proofs import Pieces, Rough, checker, prove_envelope, prove_tradeoff, prove_transfer, prove_window
+from lipverify.proofs.checker.kernel.form import BITS  # internal: the precision at which the checker works
 
 # internal: the bounds of each law are compared with the law itself
-from lipverify.proofs.checker import laws, roughness
-from lipverify.proofs.checker.chain import BITS  # internal: the precision at which the checker works
-from lipverify.proofs.checker.variogram import known_powers  # internal: the powers between which a variogram lies
+from lipverify.proofs.checker.window import laws, roughness
+
+# internal: the powers between which a variogram lies
+from lipverify.proofs.checker.window.variogram import known_powers
 from lipverify.proofs.record import named  # internal: a law's name in a proof file
 from tests.proofs.controls import every_control_is_rejected
 from tests.strategies import target

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 from flint import arb, arb_poly
 
-from .chain import Ball, Known, Obligations, least, most
-from .tokens import cut
-from .transformers import never_negative
+from ..kernel.form import Ball, Known, Obligations, least, most
+from ..kernel.polynomials import never_negative
+from ..kernel.tokens import cut
 
 LAST = 400
 """The last dimension that is certified by itself; larger ones are one ball."""
@@ -279,3 +279,6 @@ def bias_beyond(k: Known, size: Size, far: Ball) -> Ball:
     if law.beta < 2:
         return 6 * E * law.weight(s) ** 2 * (2 * far * T * r * s / k["K"]) ** 3 * s**2
     return 28 * E * T**2 * (far * 2 * law.slope(s) * r * s**2 / k["K"]) ** 2
+
+
+LEMMAS = {"9.1": curve, "9.2": centre, "9.3": corrections}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from .chain import Ball, Known, Obligations, least, most
+from .form import Ball, Known, Obligations, least, most
 
 
 def laplace(k: Known) -> Obligations:
@@ -132,3 +132,6 @@ def noise(k: Known) -> Obligations:
         "c_low": most(k["R_low"] / (1 + 1 / k["y"]) ** 2),
         "c_high": least(k["R_high"] * (k["J1"] + 2 * k["T_least"] * cut(k))),
     }, {}
+
+
+LEMMAS = {"1.1": laplace, "1.2": tilt, "1.3": moments, "1.4": scale, "1.5": noise}

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from flint import arb
 
-from .chain import Ball, Bounds, Known, Obligations, least, most
-from .harmonics import spread
-from .tokens import cut, moment_limit
+from ..kernel.form import Ball, Bounds, Known, Obligations, least, most
+from ..kernel.harmonics import spread
+from ..kernel.tokens import cut, moment_limit
 
 POWERS: tuple[float, ...] = (0.5, 1, 1.5, 2, 3, 4, 5, 6)
 """The j of which something may be known."""
@@ -108,3 +108,6 @@ def leading_bias(k: Known) -> Ball:
     c = k[f"c{i:g}_low"].union(k[f"c{i:g}_high"])
     square = k["A_low"].union(k["A_high"]) * a**2 if i == 4 else arb(0)
     return square + c * 2**beta * (a + beta).gamma() / a.gamma() * (1 - 2 ** (beta - 1))
+
+
+LEMMAS = {"5.1": distances, "5.2": variogram_bias}

@@ -13,10 +13,24 @@ from typing import Any
 
 from flint import arb
 
-from .chain import Ball, Fact, Kind, Known, Malformed, Obligations, Proof, Rule, exact, exactly, least, most, shown
+from ..kernel.form import (
+    Ball,
+    Fact,
+    Kind,
+    Known,
+    Malformed,
+    Obligations,
+    Proof,
+    Rule,
+    exact,
+    exactly,
+    least,
+    most,
+    shown,
+)
+from ..kernel.tokens import laplace
 from .ramp import ramp, remote
 from .sizes import LAWS, Size, centre, corrections, curve, drift, excess_over, logarithm, noise_below, sizes
-from .tokens import laplace
 
 
 def above(k: Known, size: Size) -> Ball:
@@ -98,6 +112,7 @@ def window(k: Known) -> Obligations:
     return {"loss_high": least(loss_high), "loss_low": most(loss_low)}, holds
 
 
+LEMMAS = {"10.1": window}
 THEOREMS = {"every dimension": (curve, laplace, centre, corrections)}
 
 

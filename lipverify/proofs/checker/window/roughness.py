@@ -24,7 +24,7 @@ from itertools import pairwise
 
 from flint import acb, arb, arb_poly
 
-from .chain import Ball, Bounds, Known, Malformed, Obligations, ball, least, most, number
+from ..kernel.form import Ball, Bounds, Known, Malformed, Obligations, ball, least, most, number
 
 Interval = tuple[Ball, Ball]
 
@@ -198,3 +198,6 @@ def squared_slope(d: Ball, h: Pieces) -> Ball:
 
         total += acb.integral(weighted, ball(start).asin(), ball(stop).asin()).real
     return total * density(d + 2, Fraction(0))
+
+
+LEMMAS = {"4.1": matern, "4.2": rough, "4.3": jumps, "4.4": kinks}

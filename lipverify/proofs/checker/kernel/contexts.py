@@ -40,7 +40,7 @@ from operator import mul
 
 from flint import arb, arb_mat, arb_poly, ctx
 
-from .chain import Ball
+from .form import Ball
 
 GOAL = 24.0
 """Averages are off by e^-GOAL or so."""

@@ -41,11 +41,11 @@ from itertools import accumulate, pairwise
 
 from flint import arb, arb_poly
 
-from .chain import Ball, Bounds, Known, Obligations, least, most
-from .contexts import STRIP, many_averages
-from .curves import Curve, Interval, curves
-from .kink import even_weights
-from .tokens import bessel_ratio
+from ..kernel.contexts import STRIP, many_averages
+from ..kernel.curves import Curve, Interval, curves
+from ..kernel.form import Ball, Bounds, Known, Obligations, least, most
+from ..kernel.kink import even_weights
+from ..kernel.tokens import bessel_ratio
 
 FEW = 256
 """Below this n is looked at one by one; from it on n' >= 64."""
@@ -505,3 +505,6 @@ def every(k: Known) -> Obligations:
         "least": most(ratio_low.min(k["few_least"]).min(1)),
         "largest_ratio": least(k["far_high"].max(k["near_high"]).max(k["few_high"])),
     }, {"3 d k K <= 256": 3 * k["d"] * k["k"] * k["K"] <= FEW}
+
+
+LEMMAS = {"7.1": monotone, "7.2": reached, "7.3": far, "7.4": near, "7.5": few, "7.6": every}

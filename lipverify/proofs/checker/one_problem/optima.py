@@ -25,7 +25,9 @@ from typing import Any
 
 from flint import arb
 
-from .chain import (
+from ..kernel.contexts import STRIP, Averages, averages
+from ..kernel.curves import Curve, curves, remembered
+from ..kernel.form import (
     FALLING,
     Ball,
     Fact,
@@ -44,10 +46,8 @@ from .chain import (
     shown,
     size,
 )
-from .contexts import STRIP, Averages, averages
-from .curves import Curve, curves, remembered
-from .harmonics import harmonics, wave
-from .kink import even_weights
+from ..kernel.harmonics import harmonics, wave
+from ..kernel.kink import even_weights
 
 LONGEST = 4
 """The longest interval of a curve of the loss."""
@@ -266,6 +266,10 @@ def steepest_rest(k: Known, w: Ball) -> Ball:
     return 4 * rest.upper() * (2 * mean).min(arb(1)).max(0).sqrt()
 
 
+LEMMAS = {
+    **{"12.1": level, "12.2": beyond, "12.3": between, "12.4": around},
+    **{"12.5": origin, "12.6": scale, "12.7": rising, "12.8": falling},
+}
 THEOREMS = {
     "optimum": (level, beyond, between),
     "optimum far": (level, beyond, around),

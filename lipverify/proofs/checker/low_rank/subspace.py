@@ -42,9 +42,23 @@ from typing import Any
 
 from flint import acb, arb
 
-from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, best, exactly, least, most, number, shown, size
-from .contexts import STRIP, Averages, averages
-from .curves import Curve, combined, even_curves, remembered
+from ..kernel.contexts import STRIP, Averages, averages
+from ..kernel.curves import Curve, combined, even_curves, remembered
+from ..kernel.form import (
+    Ball,
+    Kind,
+    Known,
+    Malformed,
+    Obligations,
+    Proof,
+    best,
+    exactly,
+    least,
+    most,
+    number,
+    shown,
+    size,
+)
 
 CURVES = ("d", "k", "n", "sigma", "near")
 """The facts on which h, gamma and e depend."""
@@ -318,6 +332,7 @@ def least_loss(k: Known) -> Obligations:
     return {}, {"share < 2 level": bool(k["share"] < 2 * k["level"])}
 
 
+LEMMAS = {"14.1": descent, "14.2": across, "14.3": along, "14.4": beyond, "14.5": far, "14.6": half, "14.7": least_loss}
 THEOREMS = {"aligned": (descent, across, along, beyond, far, half, least_loss)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import arb, arb_poly
 
-from .chain import Ball, Bounds, Known, Obligations, least, most
+from .form import Ball, Bounds, Known, Obligations, least, most
 from .tokens import cut
 
 WEIGHT = "k_"
@@ -105,3 +105,6 @@ def smooth_below(k: Known, S1: Ball, S2: Ball) -> Ball:
 def spread(k: Known, S0: Ball) -> Ball:
     """S0 n w^{1-a} E sum a_i^2 2 h_i at most: by the cut (1/wT) (D J1 + 4 T E H_1), and 1/(wT) = R w^{a-1} / n."""
     return S0 * k["R_high"] * (k["D_high"] * k["J1"] + 4 * k["T_least"] * cut(k) * k["H_1"])
+
+
+LEMMAS = {"2.1": smooth, "2.2": smooth_bias}

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from flint import arb
 
-from .chain import Ball, Known, Obligations, least, most
-from .kink import gaussian_integrals
+from ..kernel.form import Ball, Known, Obligations, least, most
+from ..kernel.kink import gaussian_integrals
 from .sizes import FLOOR, LAST, Size, density, drift, excess_over, kinked_square, logarithm, noise_below, power, sizes
 
 
@@ -149,3 +149,6 @@ def ramp(k: Known) -> Obligations:
         holds |= {what: bool(holds.get(what, True) and certain) for what, certain in conditions.items()}
         loss_high, loss_low = loss_high.max(1 + U / top), loss_low.min(c.min(inner).min(outer))
     return {"loss_high": least(loss_high), "loss_low": most(loss_low)}, holds
+
+
+LEMMAS = {"11.1": remote, "11.2": ramp}

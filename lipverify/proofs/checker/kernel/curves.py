@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 
 from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpz_poly
 
-from .chain import Ball, Known
 from .contexts import STRIP
+from .form import Ball, Known
 
 ACCURACY = 1e-9
 """Absolute accuracy of a curve's polynomial: with a larger one, less would be proved, and nothing false."""

@@ -15,7 +15,9 @@ from typing import Any
 
 from flint import arb, arb_poly, ctx, fmpq
 
-from .chain import (
+from ..kernel.contexts import STRIP, averages
+from ..kernel.curves import ACCURACY, Curve, bits, combined, curves, remembered
+from ..kernel.form import (
     Ball,
     Fact,
     Kind,
@@ -31,8 +33,6 @@ from .chain import (
     shown,
     size,
 )
-from .contexts import STRIP, averages
-from .curves import ACCURACY, Curve, bits, combined, curves, remembered
 
 
 def circle(k: Known, last: str) -> list[Curve]:
@@ -144,6 +144,7 @@ def gain(k: Known) -> Obligations:
     return {"gain_low": most(k["least_low"] - k["level"]), "gain_high": least(k["least_high"] - k["level_low"])}, {}
 
 
+LEMMAS = {"13.1": matrix, "13.2": isotropic, "13.3": aligned, "13.4": gain}
 THEOREMS = {
     "not isotropic": (matrix, isotropic, gain),
     "not aligned": (matrix, aligned, gain),

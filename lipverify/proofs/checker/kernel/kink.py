@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from flint import acb, arb
 
-from .chain import Ball, Known, Obligations, least, most
+from .form import Ball, Known, Obligations, least, most
 from .harmonics import harmonics, slope, smooth_below, spread
 from .tokens import cut, moment_limit
 
@@ -107,3 +107,6 @@ def even_weights(d: Ball, last: int) -> dict[int, Ball]:
         weights[degree] = harmonics(d, degree) * mean**2
         mean *= -arb(degree - 1) / (degree + d + 1)
     return weights
+
+
+LEMMAS = {"3.1": kink, "3.2": kink_bias}

@@ -11,11 +11,11 @@ from typing import Any
 
 from flint import arb
 
-from .chain import Ball, Malformed, Rule, ball, law_and_numbers, number, shown, size
-from .harmonics import WEIGHT, projected, smooth, smooth_bias, waves
-from .kink import kink, kink_bias
+from ..kernel.form import Ball, Malformed, Rule, ball, law_and_numbers, number, shown, size
+from ..kernel.harmonics import WEIGHT, projected, smooth, smooth_bias, waves
+from ..kernel.kink import kink, kink_bias
+from ..kernel.tokens import moments, noise, scale, tilt
 from .roughness import jumps, kinks, matern, read, rough
-from .tokens import moments, noise, scale, tilt
 from .variogram import distances, variogram_bias
 
 Numbers = list[Fraction]
@@ -215,8 +215,6 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
         raise Malformed(f"law {law!r}: what stands after its name is {kind.rule}")
     if stated["theorem"] == "transfer" and own_constant(law):
         raise Malformed(f"law {law!r}: for another L it is another law")
-    if stated["theorem"] == "every n" and law not in ("affine", "relu"):
-        raise Malformed(f"law {law!r}: with few tokens w* is known for the affine law and ReLU")
     if type(d) is not int:
         raise Malformed(f"d = {repr(d)[:60]}: a whole number")
     return {"law": law, "d": size("d", d, 2)}

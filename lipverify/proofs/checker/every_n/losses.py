@@ -22,8 +22,10 @@ from functools import lru_cache, reduce
 
 from flint import arb, ctx
 
-from .chain import BITS, Ball, Known, Obligations, least, most
-from .every import (
+from ..kernel.form import BITS, Ball, Known, Obligations, least, most
+from ..kernel.kink import even_weights
+from ..kernel.tokens import bessel_ratio
+from .critical import (
     CUT,
     FEW,
     FEWEST,
@@ -42,8 +44,6 @@ from .every import (
     slopes,
     unit,
 )
-from .kink import even_weights
-from .tokens import bessel_ratio
 
 APART = 1.025
 """The ratio of each place w to the one before; so also of each Lambda."""
@@ -248,3 +248,6 @@ def joined(k: Known) -> Obligations:
         "unit k K <= 256": unit(k) * k["k"] * k["K"] <= FEW,
         "unit k <= W_least^(a+beta-1)": unit(k) * k["k"] <= k["W_least"] ** (k["a"] + k["beta"] - 1),
     }
+
+
+LEMMAS = {"8.1": levels, "8.2": near_zero, "8.3": joined}

@@ -48,8 +48,8 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, best, exactly, most, number, shown, size
-from .contexts import STRIP
+from ..kernel.contexts import STRIP
+from ..kernel.form import Ball, Kind, Known, Malformed, Obligations, Proof, best, exactly, most, number, shown, size
 
 ORDER = 32
 """Powers of omega: with fewer, less would be proved, and nothing false."""
@@ -258,6 +258,7 @@ def least_loss(k: Known) -> Obligations:
     return {}, {}
 
 
+LEMMAS = {"15.1": across, "15.2": along, "15.3": beyond, "15.4": least_loss}
 THEOREMS = {"aligned blocks": (across, along, beyond, least_loss)}
 
 
