@@ -31,7 +31,7 @@ claim("lowrank.recovery/sphere/blocks/proved",
           "$C_0$ does not depend on $n$; the identities are checked; the rest of the proof is by hand",
       ),
       finding=r"""In the notation of `lowrank.recovery/sphere/every-matrix/proved` all of $\alpha$, $\beta$ and $N$ rise with $\omega$, and
-          $h$ falls, for every $n$ (the docstring of `lipverify/proofs/checker/low_rank/blocks.py` has this in full). $\beta$: it is $n (n - 1) \int
+          $h$ falls, for every $n$ (section 15 of the page of lemmas has this in full). $\beta$: it is $n (n - 1) \int
           u^{n-2} W \mathrm{d} u$ over $u = \mathbb{E} e^{-Y}$, $Y = \lambda e^{\omega t}$, and at fixed $u$ the slope of $W$ is a positive
           multiple of the covariance of $(1 - t^2) Y$ and $t$ under $Y e^{-Y}$ times the law of $t$. It is positive if it is without the
           falling factor $e^{-Y}$, and then if $D = A_{d+2}(2 \omega) > A = A_d(\omega)$, $A_d = I_{d/2} / I_{d/2-1}$: near 0 as $2 / (d +
