@@ -105,8 +105,9 @@ def theorems() -> dict[str, Any]:
     """The constants of the window theorem by law and dimension, and its lemmas with their reasons."""
     proofs = {(law, d): proved_window(law, d) for law in RATE for d in (2, 3, 5, 8)}
     numbers = {
-        place: (proof.low, proof.high, *proof.loss, proof.least_lambda, proof.least_tokens)
+        place: (proof.low, proof.high, float(loss.low), float(loss.high), proof.least_lambda, proof.least_tokens)
         for place, proof in proofs.items()
+        for loss in (proof.fact("loss"),)
     }
     return {
         "rows": [

@@ -64,11 +64,12 @@ def falls(law: str, d: int, n: int) -> Any:
 def at_twice(law: str, d: int) -> dict[str, Any]:
     """N(2w) / N(w) and B(2w) / B(w), proved for every n, L, sigma and w of a range."""
     from lipverify.claims import proved
-    from lipverify.proofs import Tradeoff, prove_tradeoff
+    from lipverify.proofs import prove_tradeoff
 
     name = f"tradeoff-{law}-{d}"
     proof = proved(name, "tradeoff", {"law": law, "d": d}, lambda: prove_tradeoff(lv.laws.law_named(law), d))
-    if not isinstance(proof, Tradeoff) or proof.ratio != 2.0 or proof.least_w > 1000 or proof.constants["K"] > 100:
+    k = proof.constants
+    if k["rho"] != 2 or k["u"] > 1000 or k["K"] > 100:
         raise ValueError(f"{name}.json: not from w >= 1000 and n >= 100 (2 w)^p to 2 w: {proof.statement}")
     return dict(proof.facts)
 

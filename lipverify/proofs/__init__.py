@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         prove_ridge as prove_ridge,
     )
     from lipverify.proofs.envelope import (
-        Tradeoff as Tradeoff,
         prove_envelope as prove_envelope,
         prove_tradeoff as prove_tradeoff,
     )

@@ -8,17 +8,17 @@ from lipverify.errors import InvalidInput
 from lipverify.proofs import checker
 from lipverify.proofs.checker.kernel import form
 from lipverify.proofs.dimensions import EveryDimension
-from lipverify.proofs.envelope import Envelope, Tradeoff
+from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.finite import ProvedOptimum
 from lipverify.proofs.record import Proof
-from lipverify.proofs.window import EveryN, Theorem, Transfer
+from lipverify.proofs.window import EveryN, Theorem
 
 KINDS: dict[str, type[Proof]] = {
     "envelope": Envelope,
     "window": Theorem,
-    "transfer": Transfer,
+    "transfer": Theorem,
     "every n": EveryN,
-    "tradeoff": Tradeoff,
+    "tradeoff": Envelope,
     "every dimension": EveryDimension,
     **dict.fromkeys(("optimum", "optimum far", "optimum at zero", "scale"), ProvedOptimum),
 }

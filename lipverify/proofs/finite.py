@@ -57,19 +57,6 @@ class ProvedOptimum(Proof):
             return 0.0, 0.0
         return max(0.0, below(self.constants["low"])), beyond(self.constants["high"])
 
-    @property
-    def excess(self) -> tuple[float, float]:
-        """low <= c* - 1 <= high at every w*.
-
-        Raises
-        ------
-        OutOfReach
-            If the proof is not about c*.
-        """
-        if self.data["theorem"] != "scale":
-            raise OutOfReach(f"{self.statement}: this says nothing of c*; give prove_optimum an offset.")
-        return self.interval("c_low", "c_high")
-
 
 def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimum:
     """Prove bounds of every w* of a problem, or that w* = 0 alone; with an offset, also of the optimal c* there.

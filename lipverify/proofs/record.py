@@ -19,8 +19,8 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
 from lipverify.proofs import checker
-from lipverify.proofs.checker.kernel.form import LARGEST, Rule
-from lipverify.proofs.checker.window import laws, windows
+from lipverify.proofs.checker.kernel.form import LARGEST
+from lipverify.proofs.checker.window import laws
 from lipverify.proofs.declared import declared
 
 SMALLEST = 1e-140
@@ -211,7 +211,7 @@ class Proof:
             If the sentence gives no number of this name; the message has those that it gives.
         """
         if name not in self.facts:
-            raise InvalidInput(f"fact = {shown(name)}: {self.statement} It gives {', '.join(self.facts)}.")
+            raise InvalidInput(f"fact = {shown(name)}: the theorem gives {', '.join(self.facts)}; {self.statement}.")
         return self.facts[name]
 
     @property
@@ -242,10 +242,6 @@ class Proof:
     def constants(self) -> dict[str, float]:
         """All constants by name; of those that each stage has, the last stage's."""
         return {name: value for lemma in self.lemmas for name, value in lemma.constants.items()}
-
-    def interval(self, low: str, high: str) -> tuple[float, float]:
-        """The interval between two constants, by their names, moved outwards by one double at each end."""
-        return below(self.constants[low]), beyond(self.constants[high])
 
 
 @dataclass(frozen=True)
@@ -293,11 +289,6 @@ class LawProof(Proof):
     def exponent(self) -> float:
         """e = 1 / ((d-1)/2 + beta), W = Lambda^e."""
         return 1 / (self.noise_power + self.beta)
-
-    @property
-    def chain(self) -> list[tuple[Rule, int]]:
-        """The rules of the checker behind its lemmas, each with its stage."""
-        return windows.chain(checker.read(self.data))
 
 
 def nearest(text: str) -> float:

@@ -74,16 +74,6 @@ class Theorem(LawProof):
         return self.noise_power + max(self.beta, 1.0) - 1
 
     @property
-    def loss(self) -> tuple[float, float]:
-        """W^beta (N + B) / L^2 at w* lies between these."""
-        return self.interval("loss_low", "loss_high")
-
-    @property
-    def limit(self) -> tuple[float, float]:
-        """Between these lies the constant to which low and high tend as least_lambda and least_tokens grow."""
-        return self.interval("limit_low", "limit_high")
-
-    @property
     def envelope(self) -> Envelope:
         """The explicit functions between which N and B lie, on which the theorem rests."""
         return Envelope(self.data)
@@ -124,35 +114,8 @@ class Theorem(LawProof):
         return self.low * W, self.high * W
 
 
-@dataclass(frozen=True)
-class Transfer(Theorem):
-    """Theorem 3 with numbers: the loss of the window of L on tasks of L' = ratio L, over that of their own.
-
-    Attributes
-    ----------
-    data
-        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
-
-    Examples
-    --------
-    >>> from lipverify.laws import Affine
-    >>> prove_transfer(prove_window(Affine(), d=3), ratio=3.0).failures()
-    []
-    """
-
-    @property
-    def ratio(self) -> float:
-        """L' / L."""
-        return self.constants["rho"]
-
-    @property
-    def worse(self) -> tuple[float, float]:
-        """loss'(w*(L)) / loss'(w*(L')) lies between these, wherever L and L' are both covered."""
-        return max(1.0, below(self.constants["worse_low"])), beyond(self.constants["worse_high"])
-
-
-def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
-    """Bound the loss of the w* of L on tasks with another Lipschitz constant.
+def prove_transfer(theorem: Theorem, ratio: float) -> Theorem:
+    """Theorem 3 with numbers: bound the loss of the w* of L on tasks of L' = ratio L, over that of their own w*.
 
     Parameters
     ----------
@@ -163,8 +126,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
 
     Returns
     -------
-    Transfer
-        The quotient of the losses between two numbers, and its proof.
+    Theorem
+        The quotient of the losses is its fact "cost", wherever L and L' are both covered.
 
     Raises
     ------
@@ -176,8 +139,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     Examples
     --------
     >>> from lipverify.laws import Affine
-    >>> low, high = prove_transfer(prove_window(Affine(), d=3), ratio=3.0).worse
-    >>> round(low, 3), round(high, 3)
+    >>> cost = prove_transfer(prove_window(Affine(), d=3), ratio=3.0).fact("cost")
+    >>> round(float(cost.low), 3), round(float(cost.high), 3)
     (1.674, 1.857)
     """
     if not isinstance(theorem, Theorem):
@@ -186,7 +149,7 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
     with in_doubles(f"law = {theorem.law}, d = {theorem.d}, ratio = {rho!r}"):
-        return Transfer(extended(theorem.data, "transfer", {windows.transfer: {"rho": f"{rho:.12g}"}}))
+        return Theorem(extended(theorem.data, "transfer", {windows.transfer: {"rho": f"{rho:.12g}"}}))
 
 
 def unit(law: str, d: int) -> float:
@@ -243,7 +206,7 @@ class EveryN(LawProof):
     @property
     def multiples(self) -> tuple[float, float]:
         """w* / M lies between these."""
-        return self.interval("least_ratio", "largest_ratio")
+        return below(self.constants["least_ratio"]), beyond(self.constants["largest_ratio"])
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
         """M = min(k_1 Lambda, k Lambda^e)."""

@@ -212,7 +212,7 @@ def test_one_dimension_of_it_is_the_theorem_of_that_dimension() -> None:
             low, high = proof(law).multiples(d)
             alone = prove_window(LAWS[law], d)
             assert max(low, alone.low) < min(high, alone.high)
-            assert low < alone.limit[0] <= alone.limit[1] < high
+            assert low < alone.fact("limit").low <= alone.fact("limit").high < high
 
 
 def test_the_range_of_the_theorem() -> None:

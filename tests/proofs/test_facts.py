@@ -78,7 +78,7 @@ def test_a_fact_combines_with_exact_numbers_alone(operand: Any) -> None:
 
 
 def test_a_name_that_is_none_is_refused_with_those_that_are() -> None:
-    with pytest.raises(InvalidInput, match="It gives C"):
+    with pytest.raises(InvalidInput, match="the theorem gives C;"):
         prove_layers().fact("window")
 
 

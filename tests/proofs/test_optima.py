@@ -133,7 +133,8 @@ def test_a_minimum_at_zero_is_not_claimed_for_a_law_near_the_switch() -> None:
 def test_the_best_scale_is_that_of_the_exact_method(law: Affine | ReLU) -> None:
     problem = Problem(d=3, n=100, law=law, sigma=1.0)
     exact = scaled_loss(problem, [optimal_window(problem).w], 1 / 3)
-    low, high = prove_optimum(problem, 1 / 3).excess
+    fact = prove_optimum(problem, 1 / 3).fact("excess")
+    low, high = float(fact.low), float(fact.high)
     assert low - exact.excess_error[0] <= exact.excess[0] <= high + exact.excess_error[0]
     assert high < 0
 
