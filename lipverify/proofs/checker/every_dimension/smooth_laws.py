@@ -158,8 +158,10 @@ def facts(proof: Proof) -> dict[str, Fact]:
 def ranges(proof: Proof) -> tuple[str, ...]:
     k = {name: shown(value) for name, value in proof.constants(corrections).items()}
     tokens = "(d+1)/2" if LAWS[proof.about["law"]].beta == 2 else "d/2"
+    sought = LAWS[proof.about["law"]].domain.removeprefix("over ")
     return (
-        *(f"law = {proof.about['law']}", "d >= 2", "L > 0", "sigma > 0", f"W >= {k['W_least']}"),
+        *(f"law = {proof.about['law']}", "d >= 2", "L > 0", "sigma > 0", *((sought,) if sought == "w >= 0" else ())),
+        f"W >= {k['W_least']}",
         *(f"W >= {k['W_per_d']} d", f"n >= {k['K']} W^({tokens})", f"n >= {k['M']} (4/3)^((d-1)/2) W^((d-1)/2)"),
     )
 

@@ -36,9 +36,6 @@ class Kinds(Mapping[str, Kind]):
             import_module(f"..{FOLDERS[theorem]}", __package__)
         return registered[theorem]
 
-    def __contains__(self, theorem: object) -> bool:
-        return theorem in FOLDERS
-
     def __iter__(self) -> Iterator[str]:
         return iter(FOLDERS)
 

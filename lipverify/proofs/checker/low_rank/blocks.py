@@ -271,17 +271,15 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    d, n, k, noise, C = ranges(proof)
-    return (
-        f"{d}: for all {n}, all {k}, {noise} and {C}, of all M with ||B^T M B|| <= C and B^T M B' = 0 the loss is "
-        "least at M = C BB^T alone"
-    )
+    d, n, k, noise, C, *M = ranges(proof)
+    these = f"{d}: for all {n}, all {k}, {noise} and {C}, of all M with {' and '.join(M)}"
+    return f"{these} the loss is least at M = C BB^T alone"
 
 
 def ranges(proof: Proof) -> tuple[str, ...]:
     d, sigma, C = (shown(proof.about[name]) for name in ("d", "sigma", "C"))
     noise = f"0 <= sigma <= {sigma}" if proof.about["sigma"] else "sigma = 0"
-    return f"d = {d}", "n >= 2", f"k < {d}", noise, f"0 < C <= {C}"
+    return f"d = {d}", "n >= 2", f"k < {d}", noise, f"0 < C <= {C}", "||B^T M B|| <= C", "B^T M B' = 0"
 
 
 KIND = Kind(

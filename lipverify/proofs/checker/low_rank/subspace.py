@@ -347,12 +347,13 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    C = shown(proof.about["C"])
-    return f"{', '.join(ranges(proof)[:-1])}: of all M with ||B^T M B|| <= {C} the loss is least at M = {C} BB^T alone"
+    *about, _, M = ranges(proof)
+    return f"{', '.join(about)}: of all M with {M} the loss is least at M = {shown(proof.about['C'])} BB^T alone"
 
 
 def ranges(proof: Proof) -> tuple[str, ...]:
-    return tuple(f"{name} = {shown(value)}" for name, value in proof.about.items())
+    k = {name: shown(value) for name, value in proof.about.items()}
+    return *(f"{name} = {value}" for name, value in k.items()), f"||B^T M B|| <= {k['C']}"
 
 
 KIND = Kind(

@@ -346,10 +346,11 @@ def ranges(proof: Proof, L: str = "") -> tuple[str, ...]:
     about = f"law = {named}", f"d = {k['d']}", f"n = {k['n']}"
     if proof.theorem == "bias falls" and not L:
         most = proof.about["L"] / proof.about["sigma"]
-        return *about, "L > 0", "sigma > 0", f"L <= {'' if most == 1 else f'{shown(most)} '}sigma"
+        return *about, "L > 0", "sigma > 0", f"L <= {'' if most == 1 else f'{shown(most)} '}sigma", "w >= 0"
     signal = f"L = {k['L']}", f"sigma = {k['sigma']}"
     last = {"scale": ("offset",), "bias rises": ("w_1", "w_2")}.get(proof.theorem, ())
-    return *about, *signal, *(f"{name} = {k[name]}" for name in last)
+    where = () if proof.theorem in ("optimum at zero", "bias rises") else ("w >= 0",)
+    return *about, *signal, *(f"{name} = {k[name]}" for name in last), *where
 
 
 KIND = Kind(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..kernel.form import Fact, Proof, Rule, exact, number, shown
 from ..kernel.tokens import laplace, moments, noise, tilt
 from .laws import LAWS, domain, family, own_constant, written
-from .windows import limit, tradeoff, transfer, window
+from .windows import THEOREMS, limit, tradeoff, transfer, window
 
 
 def statement(proof: Proof) -> str:
@@ -28,11 +28,16 @@ def facts(proof: Proof) -> dict[str, Fact]:
 
 
 def ranges(proof: Proof) -> tuple[str, ...]:
-    """The law, d, L and sigma, and what each theorem needs besides; the last two are said at the end of a sentence."""
+    """The law, d, L and sigma, where w* is sought, and what each theorem needs besides: the last two end a sentence."""
+    sought = domain(proof.about["law"]).removeprefix("over ")
+    where = (sought,) if window in THEOREMS[proof.theorem] and sought != "all real w" else ()
+    return (*subject(proof), *where, *THEOREMS_SAY[proof.theorem].ranges(proof))
+
+
+def subject(proof: Proof) -> tuple[str, ...]:
     law = proof.about["law"]
     L = f"L = {shown(number(own_constant(law)))}" if own_constant(law) else "L > 0"
-    about = f"law = {written(law)}", f"d = {proof.about['d']}", L, "sigma > 0"
-    return (*about, *THEOREMS_SAY[proof.theorem].ranges(proof))
+    return f"law = {written(law)}", f"d = {proof.about['d']}", L, "sigma > 0"
 
 
 def powers(proof: Proof) -> dict[str, Fraction]:
@@ -136,7 +141,7 @@ def of_envelope(proof: Proof, words: Mapping[str, str]) -> str:
 
 def envelope_facts(proof: Proof) -> dict[str, Fact]:
     """The exponents of N and of B: the last two terms of B are no more than a multiple of the first in this range."""
-    about, (w, tokens), power = ranges(proof)[:4], envelope_ranges(proof), powers(proof)
+    about, (w, tokens), power = subject(proof), envelope_ranges(proof), powers(proof)
     many = () if power["power"] == power["a"] else (f"n >= w^{shown(power['power'])}",)
     return {
         "noise exponent": exponent("N", "w", power["a"], (*about, w, tokens)),
