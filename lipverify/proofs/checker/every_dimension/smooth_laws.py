@@ -13,21 +13,8 @@ from typing import Any
 
 from flint import arb
 
-from ..kernel.form import (
-    Ball,
-    Fact,
-    Kind,
-    Known,
-    Malformed,
-    Obligations,
-    Proof,
-    Rule,
-    exact,
-    exactly,
-    least,
-    most,
-    shown,
-)
+from ..kernel import form
+from ..kernel.form import Ball, Known, Obligations, Rule, least, most
 from ..kernel.tokens import laplace
 from .ramp import ramp, remote
 from .sizes import LAWS, Size, centre, corrections, curve, drift, excess_over, logarithm, noise_below, sizes
@@ -117,9 +104,9 @@ THEOREMS = {"every dimension": (curve, laplace, centre, corrections)}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    law = exactly("given", stated["given"], ("law",))["law"]
+    law = form.exactly("given", stated["given"], ("law",))["law"]
     if type(law) is not str or law not in LAWS:
-        raise Malformed(f"law {repr(law)[:60]}: in every dimension one of {', '.join(LAWS)}")
+        raise form.Malformed(f"law {repr(law)[:60]}: in every dimension one of {', '.join(LAWS)}")
     return {"law": law}
 
 
@@ -128,35 +115,36 @@ def decides(law: str) -> tuple[Rule, ...]:
     return (window,) if LAWS[law].beta == 2 else (remote, ramp)
 
 
-def statement(proof: Proof) -> str:
+def statement(proof: form.Proof) -> str:
     law, last = LAWS[proof.about["law"]], decides(proof.about["law"])[-1]
-    k = {name: shown(value) for name, value in proof.constants(last).items()}
+    k = {name: form.shown(value) for name, value in proof.constants(last).items()}
     beta = Fraction(float(law.beta))
     *_, W, W_per_d, n, farther = ranges(proof)
+    shift, power = form.shown(2 * beta - 1), form.shown(beta)
     return (
         f"{proof.about['law']}, every d >= 2: {law.domain} the loss has a least value, and every w* that attains it "
-        f"has {k['low']} k W < w* < {k['high']} k W and {k['loss_low']} m <= loss(w*) W^{shown(beta)} / L^2 <= "
-        f"{k['loss_high']} m, W = (n L^2 / sigma^2)^(2/(d+{shown(2 * beta - 1)})), k^((d+{shown(2 * beta - 1)})/2) = "
-        f"{law.centre}, m = {law.loss}, for all n and all L, sigma > 0 with {W}, {W_per_d}, {n} and {farther}"
+        f"has {k['low']} k W < w* < {k['high']} k W and {k['loss_low']} m <= loss(w*) W^{power} / L^2 <= "
+        f"{k['loss_high']} m, W = (n L^2 / sigma^2)^(2/(d+{shift})), k^((d+{shift})/2) = {law.centre}, m = {law.loss}, "
+        f"for all n and all L, sigma > 0 with {W}, {W_per_d}, {n} and {farther}"
     )
 
 
-def facts(proof: Proof) -> dict[str, Fact]:
+def facts(proof: form.Proof) -> dict[str, form.Fact]:
     law, last = LAWS[proof.about["law"]], decides(proof.about["law"])[-1]
     k, beta = proof.constants(last), Fraction(float(law.beta))
-    power = shown(beta)
+    power = form.shown(beta)
     return {
-        "window": Fact("w^* / (k_d W)", k["low"], k["high"], "w* lies between two multiples of k W"),
-        "loss": Fact(
+        "window": form.Fact("w^* / (k_d W)", k["low"], k["high"], "w* lies between two multiples of k W"),
+        "loss": form.Fact(
             rf"\mathcal{{L}}(w^*) W^{{{power}}} / (m_d L^2)", k["loss_low"], k["loss_high"],
             f"the loss at w* lies between two multiples of m L^2 / W^{power}",
         ),
-        "shift": exact("2 / e - d", 2 * beta - 1, "W is the power e of n L^2 / sigma^2"),
+        "shift": form.exact("2 / e - d", 2 * beta - 1, "W is the power e of n L^2 / sigma^2"),
     }  # fmt: skip
 
 
-def ranges(proof: Proof) -> tuple[str, ...]:
-    k = {name: shown(value) for name, value in proof.constants(corrections).items()}
+def ranges(proof: form.Proof) -> tuple[str, ...]:
+    k = {name: form.shown(value) for name, value in proof.constants(corrections).items()}
     tokens = "(d+1)/2" if LAWS[proof.about["law"]].beta == 2 else "d/2"
     sought = LAWS[proof.about["law"]].domain.removeprefix("over ")
     return (
@@ -166,7 +154,7 @@ def ranges(proof: Proof) -> tuple[str, ...]:
     )
 
 
-KIND = Kind(
+KIND = form.Kind(
     chain=lambda proof: [(rule, 0) for rule in (*THEOREMS[proof.theorem], *decides(proof.about["law"]))],
     about=about,
     given=dict,

@@ -25,25 +25,8 @@ from flint import arb, ctx
 from ..kernel.form import BITS, Ball, Known, Obligations, least, most
 from ..kernel.kink import even_weights
 from ..kernel.tokens import bessel_ratio
-from .critical import (
-    CUT,
-    FEW,
-    FEWEST,
-    THREE,
-    TWO,
-    At,
-    Part,
-    at,
-    beyond_cut,
-    extremes,
-    fewest,
-    head,
-    noise_below,
-    parts,
-    ratio,
-    slopes,
-    unit,
-)
+from . import critical
+from .critical import At, Part, at, fewest, head, parts, ratio, unit
 
 APART = 1.025
 """The ratio of each place w to the one before; so also of each Lambda."""
@@ -111,10 +94,10 @@ def places(k: Known, end: Ball) -> list[Place]:
 def loss_at(k: Known, n: Ball, place: Place) -> tuple[Ball, Ball, Ball]:
     """x, y and z: n' N <= x, and B <= y + z / n', for n' = n and all that are larger."""
     r, T = place.at.r, n / place.at.r
-    if not T > FEWEST:
+    if not T > critical.FEWEST:
         return arb("inf"), arb("inf"), arb(0)
-    E, J1, total = beyond_cut(T), head(T, n, 1, 1), (k["linear"] + k["kinked"]) / k["d"]
-    pairs = place.beta[1] * head(T, n, 1, 2) + (4 * TWO + 16) * E * total
+    E, J1, total = critical.beyond_cut(T), head(T, n, 1, 1), (k["linear"] + k["kinked"]) / k["d"]
+    pairs = place.beta[1] * head(T, n, 1, 2) + (4 * critical.TWO + 16) * E * total
     return r * J1 + 4 * n * E, pairs, 2 * r * place.kappa[1] * J1
 
 
@@ -123,7 +106,7 @@ def loss_from(n: Ball, Lambda: Ball, first: Place, last: Place) -> tuple[Ball, B
     x, y = first.at, last.at
     pairs = (1 - 1 / n) / (1 + 2 * (y.r - 1) / n) ** 2
     alone = 2 * x.r / (1 + (y.g / y.mu - 1).max(0) / n) ** 2
-    return noise_below(n, x) + Lambda * last.beta[0] * pairs, Lambda * last.kappa[0] * alone
+    return critical.noise_below(n, x) + Lambda * last.beta[0] * pairs, Lambda * last.kappa[0] * alone
 
 
 def more(x: tuple[Ball, Ball], known: list[tuple[Ball, Ball]], n: Ball) -> bool:
@@ -152,11 +135,11 @@ def reaches(k: Known, table: list[Place]) -> Iterator[tuple[Ball, Ball, Ball, Ba
     """
     Lambda, low, high, end = k["first"], 0, 0, k["W_least"] ** (k["a"] + k["beta"])
     while not Lambda > end:
-        n, after = fewest(k, Lambda).max(FEW).lower(), (Lambda * APART).mid()
+        n, after = fewest(k, Lambda).max(critical.FEW).lower(), (Lambda * APART).mid()
         known, known_after = losses(k, table, n, (Lambda, after))
         while low < len(table) - 1 and more(loss_from(n, Lambda, *table[low : low + 2]), known, n):
             low += 1
-        noises = ((i, (noise_below(n, table[i].at), arb(0))) for i in range(high, len(table)))
+        noises = ((i, (critical.noise_below(n, table[i].at), arb(0))) for i in range(high, len(table)))
         high = next((i for i, noise in noises if more(noise, known_after, n)), len(table))
         if high == len(table):
             raise ValueError(f"n = {n.str(6)}: the noise is nowhere more than the loss at another w")
@@ -184,7 +167,7 @@ def levels(k: Known) -> Obligations:
         "stop": least(intervals[0][3]),
     }, {
         "K <= W_least / rho^2": k["K"] <= k["W_least"] / k["rho"] ** 2,
-        "fewest(first) <= 256": fewest(k, k["first"]) <= FEW,
+        "fewest(first) <= 256": fewest(k, k["first"]) <= critical.FEW,
     }
 
 
@@ -197,10 +180,10 @@ def near_zero(k: Known) -> Obligations:
     (1 - A_l) A_l' >= 0; e^{-lambda (g_i + g_j + g_m)} is at least 1 - 3 lambda, E_1 |F| <= 2 (1 - A_l) (Var_1 t)^{1/2}
     (Cauchy), and phi >= e^{-lambda mu_1}. A_l' has a third central moment for its slope, 2 Var_1 t at most.
     """
-    d, n, per_signal = k["d"], arb(FEW), unit(k)
+    d, n, per_signal = k["d"], arb(critical.FEW), unit(k)
     ratios, falls = [], False
     for part in parts(d, math.nextafter(float(k["stop"].upper()), math.inf)):
-        noise, linear = slopes(d, n, part)
+        noise, linear = critical.slopes(d, n, part)
         even = even_slope(k, n, part)
         bias = [(x * k["linear"] / d + y) * per_signal for x, y in zip(linear, even, strict=True)]
         falls = falls or (bool(part.first == 0) and bias[0] > 0)
@@ -211,7 +194,7 @@ def near_zero(k: Known) -> Obligations:
                 continue
             share = share[0], share[1].min(largest)
         ratios.append(ratio(k, (part.first, part.last), share))
-    return extremes("zero", ratios), {"B falls at w = 0": falls}
+    return critical.extremes("zero", ratios), {"B falls at w = 0": falls}
 
 
 def even_slope(k: Known, n: Ball, part: Part) -> tuple[Ball, Ball]:
@@ -229,9 +212,9 @@ def even_slope(k: Known, n: Ball, part: Part) -> tuple[Ball, Ball]:
     high += 2 * rest * spread
     near, far = (rest + sum(weight * gap[j] for j, weight, _ in listed) for gap in (first, twice))
     total = 1 / d
-    E, X = beyond_cut(T), CUT * T
+    E, X = critical.beyond_cut(T), critical.CUT * T
     kept = (1 - 1 / n) * (1 - 2 / n) * (1 - (1 + X + X**2 / 2) * (-X).exp())
-    off = 18 * head(T, n, 3, 3) / (n * y.mu) * near * spread + 8 * THREE * E * total
+    off = 18 * head(T, n, 3, 3) / (n * y.mu) * near * spread + 8 * critical.THREE * E * total
     off += 16 * (y.r / n * head(T, n, 1, 1) * far + 8 * E * total)
     return k["kinked"] * (low * kept - off), k["kinked"] * (high * head(T, n, 2, 3) + off)
 
@@ -245,7 +228,7 @@ def joined(k: Known) -> Obligations:
     low = k["levels_low"].min(k["zero_low"]).min(k["low"] / k["k"]).min(k["few_low"])
     high = k["levels_high"].max(k["zero_high"]).max(k["high"] / k["k"]).max(k["few_high"])
     return {"least_ratio": most(low), "least": most(low.min(k["few_least"]).min(1)), "largest_ratio": least(high)}, {
-        "unit k K <= 256": unit(k) * k["k"] * k["K"] <= FEW,
+        "unit k K <= 256": unit(k) * k["k"] * k["K"] <= critical.FEW,
         "unit k <= W_least^(a+beta-1)": unit(k) * k["k"] <= k["W_least"] ** (k["a"] + k["beta"] - 1),
     }
 

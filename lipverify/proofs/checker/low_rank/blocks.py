@@ -48,8 +48,9 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
+from ..kernel import form
 from ..kernel.contexts import STRIP
-from ..kernel.form import Ball, Kind, Known, Malformed, Obligations, Proof, best, exactly, most, number, shown, size
+from ..kernel.form import Ball, Known, Obligations, most, size
 
 ORDER = 32
 """Powers of omega: with fewer, less would be proved, and nothing false."""
@@ -263,30 +264,34 @@ THEOREMS = {"aligned blocks": (across, along, beyond, least_loss)}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    k = exactly("given", stated["given"], ("d", "sigma", "C"))
-    subject: dict[str, Any] = {"d": size("d", k["d"], 3, 20), "sigma": number(k["sigma"]), "C": number(k["C"])}
+    k = form.exactly("given", stated["given"], ("d", "sigma", "C"))
+    subject: dict[str, Any] = {
+        "d": size("d", k["d"], 3, 20),
+        "sigma": form.number(k["sigma"]),
+        "C": form.number(k["C"]),
+    }
     if not 0 <= subject["sigma"] <= 4 or not 0 < subject["C"] <= 1:
-        raise Malformed(f"{k}: sigma from 0 to 4, 0 < C <= 1")
+        raise form.Malformed(f"{k}: sigma from 0 to 4, 0 < C <= 1")
     return subject
 
 
-def statement(proof: Proof) -> str:
+def statement(proof: form.Proof) -> str:
     d, n, k, noise, C, *M = ranges(proof)
     these = f"{d}: for all {n}, all {k}, {noise} and {C}, of all M with {' and '.join(M)}"
     return f"{these} the loss is least at M = C BB^T alone"
 
 
-def ranges(proof: Proof) -> tuple[str, ...]:
-    d, sigma, C = (shown(proof.about[name]) for name in ("d", "sigma", "C"))
+def ranges(proof: form.Proof) -> tuple[str, ...]:
+    d, sigma, C = (form.shown(proof.about[name]) for name in ("d", "sigma", "C"))
     noise = f"0 <= sigma <= {sigma}" if proof.about["sigma"] else "sigma = 0"
     return f"d = {d}", "n >= 2", f"k < {d}", noise, f"0 < C <= {C}", "||B^T M B|| <= C", "B^T M B' = 0"
 
 
-KIND = Kind(
+KIND = form.Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
     statement=statement,
-    facts=best,
+    facts=form.best,
     ranges=ranges,
     chosen={across: ("stop",)},
 )

@@ -42,23 +42,10 @@ from typing import Any
 
 from flint import acb, arb
 
+from ..kernel import form
 from ..kernel.contexts import STRIP, Averages, averages
 from ..kernel.curves import Curve, combined, even_curves, remembered
-from ..kernel.form import (
-    Ball,
-    Kind,
-    Known,
-    Malformed,
-    Obligations,
-    Proof,
-    best,
-    exactly,
-    least,
-    most,
-    number,
-    shown,
-    size,
-)
+from ..kernel.form import Ball, Known, Obligations, least, most, size
 
 CURVES = ("d", "k", "n", "sigma", "near")
 """The facts on which h, gamma and e depend."""
@@ -337,30 +324,30 @@ THEOREMS = {"aligned": (descent, across, along, beyond, far, half, least_loss)}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    k = exactly("given", stated["given"], ("d", "k", "n", "sigma", "C"))
+    k = form.exactly("given", stated["given"], ("d", "k", "n", "sigma", "C"))
     d = size("d", k["d"], 2, 20)
     subject: dict[str, Any] = {"d": d, "k": size("k", k["k"], 1, d - 1), "n": size("n", k["n"], 2, 10**6)}
-    subject |= {"sigma": number(k["sigma"]), "C": number(k["C"])}
+    subject |= {"sigma": form.number(k["sigma"]), "C": form.number(k["C"])}
     if not 0 <= subject["sigma"] <= 20 or not 0 < subject["C"] <= 20:  # the time of a check is bounded
-        raise Malformed(f"{k}: 0 <= sigma and 0 < C, both at most 20")
+        raise form.Malformed(f"{k}: 0 <= sigma and 0 < C, both at most 20")
     return subject
 
 
-def statement(proof: Proof) -> str:
+def statement(proof: form.Proof) -> str:
     *about, _, M = ranges(proof)
-    return f"{', '.join(about)}: of all M with {M} the loss is least at M = {shown(proof.about['C'])} BB^T alone"
+    return f"{', '.join(about)}: of all M with {M} the loss is least at M = {form.shown(proof.about['C'])} BB^T alone"
 
 
-def ranges(proof: Proof) -> tuple[str, ...]:
-    k = {name: shown(value) for name, value in proof.about.items()}
+def ranges(proof: form.Proof) -> tuple[str, ...]:
+    k = {name: form.shown(value) for name, value in proof.about.items()}
     return *(f"{name} = {value}" for name, value in k.items()), f"||B^T M B|| <= {k['C']}"
 
 
-KIND = Kind(
+KIND = form.Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
     statement=statement,
-    facts=best,
+    facts=form.best,
     ranges=ranges,
     chosen={descent: ("near",), across: ("reach",)},
 )

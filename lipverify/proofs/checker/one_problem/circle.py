@@ -15,24 +15,10 @@ from typing import Any
 
 from flint import arb, arb_poly, ctx, fmpq
 
+from ..kernel import form
 from ..kernel.contexts import STRIP, averages
 from ..kernel.curves import ACCURACY, Curve, bits, combined, curves, remembered
-from ..kernel.form import (
-    Ball,
-    Fact,
-    Kind,
-    Known,
-    Malformed,
-    Obligations,
-    Proof,
-    ball,
-    exactly,
-    least,
-    most,
-    number,
-    shown,
-    size,
-)
+from ..kernel.form import Ball, Known, Obligations, ball, least, most, size
 
 
 def circle(k: Known, last: str) -> list[Curve]:
@@ -153,14 +139,14 @@ THEOREMS = {
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     """n, sigma and stop, and the diagonals of S and M."""
-    k = exactly("given", stated["given"], ("n", "sigma", "S", "M", "stop"))
+    k = form.exactly("given", stated["given"], ("n", "sigma", "S", "M", "stop"))
     if not all(type(k[name]) is list and len(k[name]) == 2 for name in ("S", "M")):
-        raise Malformed(f"S = {repr(k['S'])[:60]}, M = {repr(k['M'])[:60]}: each is a pair of numbers")
-    pairs = {name: tuple(number(entry) for entry in k[name]) for name in ("S", "M")}
-    sigma, stop = number(k["sigma"]), number(k["stop"])
+        raise form.Malformed(f"S = {repr(k['S'])[:60]}, M = {repr(k['M'])[:60]}: each is a pair of numbers")
+    pairs = {name: tuple(form.number(entry) for entry in k[name]) for name in ("S", "M")}
+    sigma, stop = form.number(k["sigma"]), form.number(k["stop"])
     if min(sigma, stop, *pairs["S"]) < 0 or max(stop, *map(abs, pairs["M"])) > 100 or 0 in pairs["M"]:
         # the time of a check is bounded: farther curves need ever more places
-        raise Malformed(f"{k}: what is given is >= 0, stop and |M| are at most 100, and no entry of M is 0")
+        raise form.Malformed(f"{k}: what is given is >= 0, stop and |M| are at most 100, and no entry of M is 0")
     return {"n": size("n", k["n"], 2, 10**40), "sigma": sigma, "stop": stop, **pairs}
 
 
@@ -171,8 +157,8 @@ def given(about: Mapping[str, Any]) -> dict[str, Any]:
     return {"n": about["n"]} | {name: ball(value) for name, value in numbers.items()} | pairs
 
 
-def statement(proof: Proof) -> str:
-    more = {name: shown(value) for name, value in proof.constants(gain).items()}
+def statement(proof: form.Proof) -> str:
+    more = {name: form.shown(value) for name, value in proof.constants(gain).items()}
     *about, M, those = ranges(proof)
     others = "w I" if proof.theorem == "not isotropic" else "diag(c, 0)"
     return (
@@ -181,23 +167,23 @@ def statement(proof: Proof) -> str:
     )
 
 
-def facts(proof: Proof) -> dict[str, Fact]:
+def facts(proof: form.Proof) -> dict[str, form.Fact]:
     k = proof.constants(gain)
-    form = r"\min_{w \geq 0} \mathcal{L}(w \mathbf{I})"
+    others = r"\min_{w \geq 0} \mathcal{L}(w \mathbf{I})"
     if proof.theorem == "not aligned":
-        form = r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)"
+        others = r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)"
     says = "the least loss of the others is larger than that of M by a number in between"
-    return {"gain": Fact(rf"{form} - \mathcal{{L}}(\mathbf{{M}})", k["gain_low"], k["gain_high"], says)}
+    return {"gain": form.Fact(rf"{others} - \mathcal{{L}}(\mathbf{{M}})", k["gain_low"], k["gain_high"], says)}
 
 
-def ranges(proof: Proof) -> tuple[str, ...]:
+def ranges(proof: form.Proof) -> tuple[str, ...]:
     k = proof.about
-    S, M = (f"diag({', '.join(shown(entry).strip('()') for entry in k[name])})" for name in ("S", "M"))
-    those = "w >= 0" if proof.theorem == "not isotropic" else f"|c| <= {shown(k['stop'])}"
-    return "d = 2", f"n = {k['n']}", f"sigma = {shown(k['sigma'])}", f"S = {S}", f"M = {M}", those
+    S, M = (f"diag({', '.join(form.shown(entry).strip('()') for entry in k[name])})" for name in ("S", "M"))
+    those = "w >= 0" if proof.theorem == "not isotropic" else f"|c| <= {form.shown(k['stop'])}"
+    return "d = 2", f"n = {k['n']}", f"sigma = {form.shown(k['sigma'])}", f"S = {S}", f"M = {M}", those
 
 
-KIND = Kind(
+KIND = form.Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
     given=given,

@@ -25,27 +25,10 @@ from typing import Any
 
 from flint import arb
 
+from ..kernel import form
 from ..kernel.contexts import STRIP, Averages, averages
 from ..kernel.curves import Curve, curves, remembered
-from ..kernel.form import (
-    FALLING,
-    Ball,
-    Fact,
-    Kind,
-    Known,
-    Malformed,
-    Obligations,
-    Proof,
-    ball,
-    exact,
-    exactly,
-    law_and_numbers,
-    least,
-    most,
-    number,
-    shown,
-    size,
-)
+from ..kernel.form import Ball, Known, Obligations, ball, least, most, size
 from ..kernel.harmonics import harmonics, wave
 from ..kernel.kink import even_weights
 
@@ -58,7 +41,7 @@ LISTED = {"cosine": 20, "relu": 30}
 def spectrum(k: Known) -> tuple[dict[int, Ball], Ball]:
     """The k_l that are listed, l > 0, and the sum of all others; times L^2."""
     d, square = arb(k["d"]), k["L"] ** 2
-    name, after = law_and_numbers(k["law"])
+    name, after = form.law_and_numbers(k["law"])
     weights, total = {}, None
     if name == "affine":
         weights = {1: 1 / (3 * d)}
@@ -284,29 +267,31 @@ LAWS = {"affine": 0, "quadratic": 0, "relu": 0, "cosine": 1, "zonal": 100}
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     numbers = ("L", "sigma", "offset") if stated["theorem"] == "scale" else ("L", "sigma")
-    k = exactly("given", stated["given"], ("law", "d", "n", *numbers))
-    name, after = law_and_numbers(k["law"])
+    k = form.exactly("given", stated["given"], ("law", "d", "n", *numbers))
+    name, after = form.law_and_numbers(k["law"])
     if name not in LAWS or bool(after) != (LAWS[name] > 0) or len(after) > LAWS[name]:
-        raise Malformed(f"law {k['law']!r}: one of {', '.join(LAWS)}; after cosine stands its L, after zonal its k_l")
+        raise form.Malformed(
+            f"law {k['law']!r}: one of {', '.join(LAWS)}; after cosine stands its L, after zonal its k_l"
+        )
     entering = after[1:] if name == "zonal" else after  # k_0 is a constant
     if after and not (min(after) >= 0 and any(entering) and max(after) <= 10**4):
-        raise Malformed(f"law {k['law']!r}: after its name stand numbers from 0 to 10000, one beyond k_0 not 0")
+        raise form.Malformed(f"law {k['law']!r}: after its name stand numbers from 0 to 10000, one beyond k_0 not 0")
     sizes = {"d": size("d", k["d"], 2, 100), "n": size("n", k["n"], 2, 10**40)}
-    values = {name: number(k[name]) for name in numbers}
+    values = {name: form.number(k[name]) for name in numbers}
     if min(values.values()) < 0:
-        raise Malformed(f"{k}: {', '.join(numbers)} are >= 0")
+        raise form.Malformed(f"{k}: {', '.join(numbers)} are >= 0")
     return {"law": k["law"], **sizes, **values}
 
 
-def statement(proof: Proof) -> str:
+def statement(proof: form.Proof) -> str:
     k = constants(proof)
     return f"{', '.join(ranges(proof, k['L'])[:5]).removeprefix('law = ')}: {SENTENCES[proof.theorem].format(**k)}"
 
 
-def constants(proof: Proof) -> dict[str, str]:
+def constants(proof: form.Proof) -> dict[str, str]:
     """All numbers as they are printed."""
     stated = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
-    return {name: shown(value) for name, value in ({**proof.about, **stated}).items() if name != "law"}
+    return {name: form.shown(value) for name, value in ({**proof.about, **stated}).items() if name != "law"}
 
 
 PLACED = "over w >= 0 the loss has a least value, and {low} <= w* <= {high} for every w* that attains it"
@@ -324,36 +309,38 @@ so that the noise at `stop` exceeds the loss at another w all the more (`beyond`
 """
 
 
-def facts(proof: Proof) -> dict[str, Fact]:
+def facts(proof: form.Proof) -> dict[str, form.Fact]:
     k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
     if proof.theorem == "optimum at zero":
-        return {"window": exact("w^*", 0, "the loss is least at w* = 0 alone")}
+        return {"window": form.exact("w^*", 0, "the loss is least at w* = 0 alone")}
     if proof.theorem == "bias rises":
         says = "from w_1 to w_2 the bias rises like a power in between"
-        return {"slope": Fact(r"\frac{\Delta \log B}{\Delta \log w}", k["slope_low"], k["slope_high"], says)}
+        return {"slope": form.Fact(r"\frac{\Delta \log B}{\Delta \log w}", k["slope_low"], k["slope_high"], says)}
     if proof.theorem == "bias falls":
-        return {"falling": exact(FALLING, 1, "the bias falls at every w up to one that no w* exceeds")}
-    found = {"window": Fact("w^*", k["low"], k["high"], "every w* lies in between")}
+        return {"falling": form.exact(form.FALLING, 1, "the bias falls at every w up to one that no w* exceeds")}
+    found = {"window": form.Fact("w^*", k["low"], k["high"], "every w* lies in between")}
     if proof.theorem == "scale":
-        found["excess"] = Fact("c^* - 1", k["c_low"], k["c_high"], "at every w* the best factor c* lies in between")
+        found["excess"] = form.Fact(
+            "c^* - 1", k["c_low"], k["c_high"], "at every w* the best factor c* lies in between"
+        )
     return found
 
 
-def ranges(proof: Proof, L: str = "") -> tuple[str, ...]:
+def ranges(proof: form.Proof, L: str = "") -> tuple[str, ...]:
     """The problem, and what else; that a bias falls holds for every smaller L / sigma, unless this L is wanted."""
-    law, after = law_and_numbers(proof.about["law"])
-    k, named = constants(proof), ":".join((law, *([",".join(map(shown, after))] if after else [])))
+    law, after = form.law_and_numbers(proof.about["law"])
+    k, named = constants(proof), ":".join((law, *([",".join(map(form.shown, after))] if after else [])))
     about = f"law = {named}", f"d = {k['d']}", f"n = {k['n']}"
     if proof.theorem == "bias falls" and not L:
         most = proof.about["L"] / proof.about["sigma"]
-        return *about, "L > 0", "sigma > 0", f"L <= {'' if most == 1 else f'{shown(most)} '}sigma", "w >= 0"
+        return *about, "L > 0", "sigma > 0", f"L <= {'' if most == 1 else f'{form.shown(most)} '}sigma", "w >= 0"
     signal = f"L = {k['L']}", f"sigma = {k['sigma']}"
     last = {"scale": ("offset",), "bias rises": ("w_1", "w_2")}.get(proof.theorem, ())
     where = () if proof.theorem in ("optimum at zero", "bias rises") else ("w >= 0",)
     return *about, *signal, *(f"{name} = {k[name]}" for name in last), *where
 
 
-KIND = Kind(
+KIND = form.Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
     statement=statement,

@@ -6,10 +6,8 @@ B = E (sum a_i (f(x_i) - f(x)))^2. With a = (d-1)/2, beta = 2 for smooth laws, 3
 1/2 with jumps, W = Lambda^{1/(a + beta)} and Lambda = n L^2 / sigma^2, every w* that minimises N + B satisfies low W <
 w* < high W.
 
-How to read it. A proof is a chain of lemmas, each a function. Its docstring is the statement, the range of w and n, and
-the reason; its body certifies the rest by balls (Arb): constants of the file that must be at least, or at most, a
-ball, and conditions that must hold. `tokens` is about attention; `laws` lists the lemmas about the bias that a law
-needs, of `harmonics`, `kink` or `variogram`; this file derives the theorems from bounds of noise and bias.
+`tokens` is about attention; `laws` lists the lemmas about the bias that a law needs, of `harmonics`, `kink` or
+`variogram`; this file derives the theorems from bounds of noise and bias.
 """
 
 from __future__ import annotations
@@ -19,16 +17,7 @@ from typing import Any
 
 from flint import arb
 
-from ..kernel.form import (
-    Ball,
-    Facts,
-    Known,
-    Obligations,
-    Proof,
-    Rule,
-    least,
-    most,
-)
+from ..kernel.form import Ball, Facts, Known, Obligations, Proof, Rule, least, most
 from ..kernel.harmonics import smooth
 from ..kernel.kink import gaussian_integrals
 from ..kernel.tokens import laplace, moment_limit
