@@ -82,5 +82,12 @@ def test_every_lemma_of_every_proof_file_has_a_number_of_its_own() -> None:
         assert {rule for rule, _ in checker.KINDS[proof.theorem].chain(proof)} <= rules
 
 
+def test_every_number_that_the_code_cites_is_that_of_a_lemma() -> None:
+    numbers = {number for module in lemmas.modules() for number in module.LEMMAS}
+    cited = {number for path in FILES for number in re.findall(r"lemma (\d+\.\d+)", path.read_text(encoding="utf-8"))}
+    assert len(cited) > 5
+    assert cited <= numbers
+
+
 def test_the_page_of_lemmas_is_that_of_the_docstrings() -> None:
     assert lemmas.PAGE.read_text(encoding="utf-8") == lemmas.page(), "run python -m tests.docs"

@@ -1,6 +1,6 @@
 """ReLU in every dimension at once: its bias near b w^{-3/2}, and where w* lies.
 
-Letters as in `sizes`, m = d - 1 and G, C, c, z as in `kink`; b = 8 kinked f(0) int psi^2, linear = kinked = 1/6.
+Letters as in `sizes`, m = d - 1 and G, C, c, z as in lemma 3.1; b = 8 kinked f(0) int psi^2, linear = kinked = 1/6.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Anywhere:
     loss: str
     """and b k^-beta (1 + beta/a)."""
     domain: str
-    """Over which w a best one is best, as in `windows.window`."""
+    """Over which w a best one is best, as in lemma 6.1."""
 
     def slope(self, s: Ball) -> Ball:
         """beta b / 2a."""
@@ -105,7 +105,7 @@ LAWS = {
     ),
 }
 """Affine: k_1 = 1/(3d), p = P_1'(1) = 1. Quadratic: k_2 = 2 (d-1) / (d^2 (d+2)), p = d/a, 1 - P_2 = p (h - h^2/2). Of
-both S0 = k_l p, b = k_l p^2 a^2. ReLU: S0 = 1/(3d), and b = (4/3) f(0) int psi^2, of |z|/2 alone (`kink`).
+both S0 = k_l p, b = k_l p^2 a^2. ReLU: S0 = 1/(3d), and b = (4/3) f(0) int psi^2, of |z|/2 alone (lemma 3.1).
 """
 
 

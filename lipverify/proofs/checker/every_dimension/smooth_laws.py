@@ -35,7 +35,7 @@ def upper(k: Known, size: Size) -> Ball:
 def below(k: Known, size: Size, first: Ball, last: Ball) -> tuple[Ball, Ball]:
     """c and b: the loss at w = x w_1 is at least (2/a) Q c x^a + Q b x^-2, first <= x <= last; both at most 1 + v/2a.
 
-    D/a and A = 1 - D/w as in `curve`.
+    D/a and A = 1 - D/w as in lemma 9.1.
     """
     v, z = size.v, size.v / first
     if size.law.order == 0:

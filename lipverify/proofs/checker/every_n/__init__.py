@@ -27,7 +27,7 @@ LEMMAS: dict[str, tuple[Rule, ...]] = {
 
 
 def chain(proof: Proof) -> list[tuple[Rule, int]]:
-    """Those of the window, for the affine law with one stage, where `far` begins; and those of the law."""
+    """Those of the window, for the affine law with one stage, where lemma 7.3 begins; and those of the law."""
     law = proof.about["law"]
     window = WINDOW.chain(replace(proof, theorem="window"))
     return [step for step in window if step[1] < 2 or law == "relu"] + [(rule, 0) for rule in LEMMAS[law]]

@@ -1,6 +1,6 @@
 r"""The optimal window for every number of tokens: w* of ReLU for all n >= 2, from the loss at two places.
 
-As in `every`, whose letters and domain these are, but for beta = 3/2: V = (n / K)^{1/(a+1/2)}, W = Lambda^e, e =
+As in `critical`, whose letters and domain these are, but for beta = 3/2: V = (n / K)^{1/(a+1/2)}, W = Lambda^e, e =
 1/(a+3/2). The slope of the bias is no sum of terms >= 0. But with A_l(w) = E_1 P_l, p_l = 1 - P_l, and k_l of the law
 (k_1 = `linear` / d, and those of |z|, l even),
 
@@ -9,7 +9,7 @@ As in `every`, whose letters and domain these are, but for beta = 3/2: V = (n / 
 so that Jensen's inequality and the cut integral bound B by two sums, beta(w) = sum k_l (1 - A_l(w))^2, which falls in
 w, and kappa(w) = sum k_l (1 - A_l(2w)): about beta + 2 r kappa / n. A w at which the loss is at least more than it is
 at most at some other v is not w*. Near w = 0, where all differences are small, the slope of the bias is that of its
-linear part, about which `every` has bounds, and a small one of the other.
+linear part, about which `critical` has bounds, and a small one of the other.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def losses(k: Known, table: list[Place], n: Ball, Lambdas: tuple[Ball, Ball]) ->
 def reaches(k: Known, table: list[Place]) -> Iterator[tuple[Ball, Ball, Ball, Ball]]:
     """Lambda from one number to the next, and w* at least and at most, for n >= 256 in the domain.
 
-    With the least Lambda w* is at least, with the largest at most what it is for all between (`monotone`), and it is no
+    With the least Lambda w* is at least, with the largest at most what it is for all between (lemma 7.1), and it is no
     less than for a smaller Lambda. Beyond where noise alone is more than the loss elsewhere it is so for all w.
     """
     Lambda, low, high, end = k["first"], 0, 0, k["W_least"] ** (k["a"] + k["beta"])

@@ -55,7 +55,7 @@ def projected(d: Ball, link: list[Ball]) -> dict[int, Ball]:
 
 
 def waves(d: Ball, L: Ball, last: int = 80) -> dict[str, Ball]:
-    """Of the cosine law k_l to the last, what is left over at most of any sum in `smooth`, and whether it halves."""
+    """Of the cosine law k_l to the last, what is left over at most of any sum in lemma 2.1, and whether it halves."""
     first, second = (
         harmonics(d, j) * ((L / 2) ** j * (d / 2).gamma() / (d / 2 + j).gamma()) ** 2 * slope(d, j) ** 3 / L**2
         for j in (last + 2, last + 4)

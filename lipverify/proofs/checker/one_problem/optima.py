@@ -305,7 +305,7 @@ SENTENCES = {
     "smaller L / sigma as well B' < 0 there, and every w* is less than {stop}",
 }
 """What each theorem says of its problem. With a smaller L / sigma the bias is a smaller multiple of the same function,
-so that the noise at `stop` exceeds the loss at another w all the more (`beyond`).
+so that the noise at `stop` exceeds the loss at another w all the more (lemma 12.2).
 """
 
 

@@ -228,6 +228,6 @@ def written(law: str) -> str:
 
 
 def domain(law: str) -> str:
-    """The w among which `windows.window` finds the best."""
+    """The w among which lemma 6.1 finds the best."""
     kind = LAWS[family(law)]
     return "over all real w" if kind.rises(kind.reads(law)) else "over w >= 0"
