@@ -20,18 +20,18 @@ def statement(proof: Proof) -> str:
         "best": f"{domain(law)} the loss has a least value",
         **dict(zip(("signal", "tokens"), ranges(proof)[-2:], strict=True)),
     }
-    return f"{written(law)}, d = {d}: {THEOREMS_SAY[proof.theorem].sentence(proof, words)}"
+    return f"{written(law)}, d = {d}: {SENTENCES[proof.theorem].text(proof, words)}"
 
 
 def facts(proof: Proof) -> dict[str, Fact]:
-    return THEOREMS_SAY[proof.theorem].facts(proof)
+    return SENTENCES[proof.theorem].facts(proof)
 
 
 def ranges(proof: Proof) -> tuple[str, ...]:
     """The law, d, L and sigma, where w* is sought, and what each theorem needs besides: the last two end a sentence."""
     sought = domain(proof.about["law"]).removeprefix("over ")
     where = (sought,) if window in THEOREMS[proof.theorem] and sought != "all real w" else ()
-    return (*subject(proof), *where, *THEOREMS_SAY[proof.theorem].ranges(proof))
+    return (*subject(proof), *where, *SENTENCES[proof.theorem].ranges(proof))
 
 
 def subject(proof: Proof) -> tuple[str, ...]:
@@ -170,17 +170,17 @@ def tradeoff_ranges(proof: Proof) -> tuple[str, ...]:
     return f"rho = {k['rho']}", f"w >= {of(proof, tilt, 1)['u']}", f"n >= {k['K']} (rho w)^{power}"
 
 
-class Says(NamedTuple):
+class Sentence(NamedTuple):
     """What a theorem says: its sentence, the numbers in it, and the conditions beside those on law, d, L and sigma."""
 
-    sentence: Callable[[Proof, Mapping[str, str]], str]
+    text: Callable[[Proof, Mapping[str, str]], str]
     facts: Callable[[Proof], dict[str, Fact]]
     ranges: Callable[[Proof], tuple[str, ...]]
 
 
-THEOREMS_SAY = {
-    "envelope": Says(of_envelope, envelope_facts, envelope_ranges),
-    "window": Says(of_window, window_facts, window_ranges),
-    "transfer": Says(of_transfer, transfer_facts, transfer_ranges),
-    "tradeoff": Says(of_tradeoff, tradeoff_facts, tradeoff_ranges),
+SENTENCES = {
+    "envelope": Sentence(of_envelope, envelope_facts, envelope_ranges),
+    "window": Sentence(of_window, window_facts, window_ranges),
+    "transfer": Sentence(of_transfer, transfer_facts, transfer_ranges),
+    "tradeoff": Sentence(of_tradeoff, tradeoff_facts, tradeoff_ranges),
 }
