@@ -34,7 +34,16 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means import target
-from lipverify.foundation.means.samples import LEAF, MARGIN, ROUNDING, Leaves, Reduce, joined, leaf_moments
+from lipverify.foundation.means.samples import (
+    LEAF,
+    MARGIN,
+    ROUNDING,
+    Leaves,
+    Reduce,
+    joined,
+    leaf_moments,
+    normal_half_width,
+)
 from lipverify.foundation.means.target import Moments, kappa
 
 WIDE = 2.5
@@ -141,7 +150,7 @@ class Tally:
     def price(self, half_width: Floats) -> str:
         """What a wide range of the samples costs, in words; empty if the half-widths are near normal ones."""
         spread = np.sqrt(self.moments.variance) * self._unit
-        normal = 1.96 * spread / math.sqrt(self.count)
+        normal = normal_half_width(spread / math.sqrt(self.count))
         times = np.divide(half_width, normal, out=np.zeros_like(normal), where=(normal > 0) & (self.extent > 0))
         i = int(np.argmax(times))
         if times[i] < WIDE:
@@ -177,8 +186,6 @@ class Tally:
         The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss); for
         many samples the first term is at most 1.3 times the normal one.
         """
-        from scipy.special import ndtri
-
         sampled = ~self.settled
         if not np.any(sampled):
             return 2.0
@@ -193,7 +200,7 @@ class Tally:
             root = (np.sqrt(spreads) + np.sqrt(spreads + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
             return MARGIN * float(np.max(root)) ** 2
 
-        return min(count(2 * T), max(10_000.0, count((1.3 * float(ndtri(1 - miss / 2))) ** 2)))
+        return min(count(2 * T), max(10_000.0, count(normal_half_width(1.3, 1 - miss) ** 2)))
 
     def _edges(self, level: float) -> tuple[Floats, Floats]:
         threshold, mean = math.log(2 / (1 - level)), self.moments.mean
