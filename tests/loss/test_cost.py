@@ -16,7 +16,7 @@ from lipverify.laws import Affine, Cosine, ReLU, Ridge
 
 # internal: its limits are set so that every loss exceeds them
 from lipverify.loss import Cost, work
-from lipverify.loss.exact.biases import cost as estimates  # internal: the estimates are set to nothing
+from lipverify.loss.exact.ridge import cost as estimates  # internal: the estimates are set to nothing
 from lipverify.loss.work import GIB, counted, price_of  # internal: the cost of a call, counted next to its estimate
 from tests.commands import Commands, Done
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
-from lipverify.loss.exact.cost import ROUTES, begin, cost_of, plan_of
+from lipverify.loss.exact.cost import begin, cost_of, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.sight import sight_of
-from lipverify.loss.exact.table import Row, groups, rows_of
+from lipverify.loss.exact.table import ROUTES, Row, groups, rows_of
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 # internal: the meshes of `quadrature` are made coarser
 from lipverify.loss.exact import Contexts, averaged_terms, quadrature
-from lipverify.loss.exact.biases.task import linear_averages  # internal: closed forms
-
-# internal: the integrals over u
-from lipverify.loss.exact.biases.terms import TOLERANCE, _quadrature, power_slopes
 from lipverify.loss.exact.context import others  # internal: its tables are made coarser
 
 # internal: the arguments of both methods
 from lipverify.loss.exact.context.contexts import ORDERS, Factors, powers, rounding_of
+from lipverify.loss.exact.ridge.task import linear_averages  # internal: closed forms
+
+# internal: the integrals over u
+from lipverify.loss.exact.ridge.terms import TOLERANCE, _quadrature, power_slopes
 from tests.strategies import log_floats, target
 
 

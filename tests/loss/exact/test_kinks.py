@@ -19,8 +19,8 @@ from lipverify.errors import OutOfReach
 from lipverify.laws import Quadratic, ReLU, Ridge
 from lipverify.loss.asymptotic import sigma, w
 from lipverify.loss.exact import averaged_terms, variogram_of
-from lipverify.loss.exact.biases.parts import kinked_averages  # internal: a kink declared where there is none
-from lipverify.loss.exact.biases.terms import remaining  # internal: the stopping rule on given gaps
+from lipverify.loss.exact.ridge.parts import kinked_averages  # internal: a kink declared where there is none
+from lipverify.loss.exact.ridge.terms import remaining  # internal: the stopping rule on given gaps
 from lipverify.loss.exact.variograms.roots import has_roots  # internal: no value shows which rule a link gets
 from lipverify.problem.fine import sighted, undeclared  # internal: no value shows which features of a link are found
 from tests.strategies import log_floats, target

@@ -14,13 +14,13 @@ from lipverify import Problem, loss_terms
 from lipverify.foundation.arrays import EPS  # internal: what one operation loses
 from lipverify.laws import Affine, Cosine, Law, Quadratic
 from lipverify.loss.exact import Contexts, least_noise, parts_of
-
-# internal: over wider ranges than a loss takes
-from lipverify.loss.exact.biases.terms import TOLERANCE, _quadrature
 from lipverify.loss.exact.context.averages import Averages, Points  # internal: the integrand beyond its range
 
 # internal: the rounding that is permitted
 from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ROUNDING, rounding_of
+
+# internal: over wider ranges than a loss takes
+from lipverify.loss.exact.ridge.terms import TOLERANCE, _quadrature
 from lipverify.strategies import constants
 from tests.strategies import target
 

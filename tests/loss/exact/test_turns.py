@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.laws import ReLU
 from lipverify.loss.exact import averaged_terms, parts_of
-from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one method of several, on its own
-from lipverify.loss.exact.biases.pairs import bias_by_pairs  # internal: another method, on its own
+from lipverify.loss.exact.ridge.angles import bias_by_angles  # internal: one method of several, on its own
+from lipverify.loss.exact.ridge.pairs import bias_by_pairs  # internal: another method, on its own
 
 # internal: a third method, and what all of them take and give
-from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, bias_by_averages
+from lipverify.loss.exact.ridge.task import ROUNDING, Rules, TaskAverages, bias_by_averages
 
 # internal: closed forms
 from lipverify.loss.exact.variograms.closed import absolute_variogram, relu_source

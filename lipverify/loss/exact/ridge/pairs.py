@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, sine_and_cosine, versine
-from lipverify.loss.exact.biases.task import ROUNDING, Rules
 from lipverify.loss.exact.context.others import Others, others_of
 from lipverify.loss.exact.context.tokens import angle_at
 from lipverify.loss.exact.quadrature import LARGE, gauss_rule, plain_rule, split_rule
+from lipverify.loss.exact.ridge.task import ROUNDING, Rules
 from lipverify.loss.exact.variograms.closed import relu_variogram
 from lipverify.loss.exact.variograms.turns import mean_product
 from lipverify.loss.work import spend

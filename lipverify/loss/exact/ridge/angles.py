@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
-from lipverify.loss.exact.biases.task import NEAR, Rules
 from lipverify.loss.exact.context.between import FINE, pair_density
 from lipverify.loss.exact.context.others import counted
 from lipverify.loss.exact.context.tokens import angle_at
 from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, integer_power, split_rule
+from lipverify.loss.exact.ridge.task import NEAR, Rules
 from lipverify.loss.exact.variograms.table import Variogram
 
 KNOWN = 4e-14

@@ -12,10 +12,10 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.biases.absolute import relu_averages
-from lipverify.loss.exact.biases.angles import bias_by_angles
-from lipverify.loss.exact.biases.smooth import SIZES, cosine_increment, difference, smooth_averages
-from lipverify.loss.exact.biases.task import ROUNDING, TaskAverages, linear_averages, square_averages
+from lipverify.loss.exact.ridge.absolute import relu_averages
+from lipverify.loss.exact.ridge.angles import bias_by_angles
+from lipverify.loss.exact.ridge.smooth import SIZES, cosine_increment, difference, smooth_averages
+from lipverify.loss.exact.ridge.task import ROUNDING, TaskAverages, linear_averages, square_averages
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.variograms.closed import variogram_of_field
 from lipverify.loss.exact.variograms.planes import Link

@@ -21,10 +21,10 @@ from scipy.special import roots_gegenbauer
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.biases.task import TaskAverages
 from lipverify.loss.exact.context.averages import Averages
 from lipverify.loss.exact.context.tokens import TokenNodes
 from lipverify.loss.exact.quadrature import chebyshev_points, to_coefficients
+from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.work import spend
 from lipverify.problem.fine import unseen
 

@@ -15,9 +15,12 @@ from scipy.special import betainc, betaincc
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta
-from lipverify.loss.exact.biases.angles import bias_by_short_sums
-from lipverify.loss.exact.biases.pairs import bias_by_pairs
-from lipverify.loss.exact.biases.task import (
+from lipverify.loss.exact.context.averages import Averages, moments
+from lipverify.loss.exact.context.tokens import TokenNodes, angle_of, distinct, kernel, token_nodes
+from lipverify.loss.exact.quadrature import CONCENTRATION, on_panels, smooth_rule
+from lipverify.loss.exact.ridge.angles import bias_by_short_sums
+from lipverify.loss.exact.ridge.pairs import bias_by_pairs
+from lipverify.loss.exact.ridge.task import (
     ROUNDING,
     Rules,
     TaskAverages,
@@ -25,9 +28,6 @@ from lipverify.loss.exact.biases.task import (
     linear_averages,
     linear_pair,
 )
-from lipverify.loss.exact.context.averages import Averages, moments
-from lipverify.loss.exact.context.tokens import TokenNodes, angle_of, distinct, kernel, token_nodes
-from lipverify.loss.exact.quadrature import CONCENTRATION, on_panels, smooth_rule
 from lipverify.loss.exact.variograms.closed import relu_source, relu_variogram
 from lipverify.loss.exact.variograms.table import tabulated
 

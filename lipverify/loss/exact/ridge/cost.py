@@ -16,8 +16,6 @@ from itertools import pairwise
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.biases.pairs import PAIR as PAIR_OF_RELU
-from lipverify.loss.exact.biases.smooth import ENTRY, SIZES
 from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
 from lipverify.loss.exact.context.between import PAIR, SMALL
 from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Context, Contexts
@@ -31,6 +29,8 @@ from lipverify.loss.exact.quadrature import (
     chebyshev_points,
     to_coefficients,
 )
+from lipverify.loss.exact.ridge.pairs import PAIR as PAIR_OF_RELU
+from lipverify.loss.exact.ridge.smooth import ENTRY, SIZES
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.variograms.pieces import SIZE
 from lipverify.loss.exact.variograms.planes import Planes, meetings_of
