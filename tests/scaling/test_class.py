@@ -17,8 +17,9 @@ from lipverify.claims.language.form import CONTROL_DISTANCE
 from lipverify.claims.ledger import Allowed, decide
 from lipverify.claims.plan import estimate
 from lipverify.foundation import Floats
-from lipverify.foundation.ladder import APART, ASSUMPTION, LOG_APART, SHARE
+from lipverify.foundation.ladder import APART, LOG_APART, SHARE
 from lipverify.scaling import Growth, growth_of
+from tests import ROOT
 from tests.strategies import target
 
 LADDERS = {26: np.geomspace(1e4, 1e30, 27), 20: np.geomspace(1e4, 1e24, 14), 12: np.geomspace(1e4, 1e16, 14)}
@@ -118,11 +119,12 @@ def test_the_error_covers_the_class_and_no_false_claim_is_supported(kind: str | 
     assert median < 0.06  # an infinite error would cover all; without the ten chosen sums it is below 0.045
 
 
-def test_the_stated_assumption_agrees_with_its_constants() -> None:
-    assert f"at least {APART:g} ({Fraction(LOG_APART).limit_denominator(9)}) apart" in ASSUMPTION
-    assert "at most a tenth" in ASSUMPTION
+def test_the_documents_state_the_class_of_the_searches() -> None:
+    page = " ".join((ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8").split())
+    assert f"at least {APART:g} ({Fraction(LOG_APART).limit_denominator(9)}) apart" in page
+    assert "at most a tenth" in page
     assert math.isclose(1 - SHARE, 0.1)
-    assert CONTROL_DISTANCE >= APART  # otherwise a control would be outside of the assumption of verdicts
+    assert CONTROL_DISTANCE >= APART  # otherwise a control would be outside of the class
 
 
 def power_and_logarithm(s: Floats, seed: int, log: float, noise: float) -> tuple[Floats, float]:
