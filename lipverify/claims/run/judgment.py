@@ -46,7 +46,11 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
         disagree = not all(check.agrees for check in crossed)
         figures, tables = claim.made_shows(results)
-        step = step_of(claim, cells, outcomes) if verdict == "inconclusive" and not disagree else None
+
+        def judge(plan: CellPlan, foreseen: Mapping[str, Any]) -> Cell:
+            return _cell(claim, plan, {**results, **foreseen}, standing(plan, outcomes))
+
+        step = step_of(claim, cells, outcomes, judge) if verdict == "inconclusive" and not disagree else None
         return _describe(
             claim,
             cost,
