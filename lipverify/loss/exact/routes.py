@@ -18,7 +18,7 @@ from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import ROUTES, Row, groups, rows_of
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.terms import work_of
+from lipverify.loss.exact.zonal.terms import ROUGH_STRIDE, work_of
 from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import ErrorKind, LossTerms, Route
 from lipverify.loss.work import budgeted
@@ -90,17 +90,23 @@ def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tupl
     """(noise, bias) for a law that is not a sum."""
     law, _ = sight_of(problem.law).shown(problem.d)
     problem, sight = problem.replace(law=law), sight_of(law)
-    first, methods = 0, [ROUTES[name].rough for name in ("ridge", "zonal")]
+    first, routes = 0, ["ridge", "zonal"]
     if route == "zonal" or not sight.averaged:
-        methods = methods[1:]
+        routes = routes[1:]
     else:
         limits = [row.up_to for row in rows_of(law, problem.d) if row.up_to < math.inf]
         exact_up_to = math.inf if sight.narrow is not None else max(limits, default=0.0)
         first = int(np.count_nonzero(w[:count] <= exact_up_to))
-    noise, bias = np.empty(count), np.empty(count)
-    for method in methods if first < count else ():
+    noise, bias, rest = np.empty(count), np.empty(count), w[first:count]
+    for name in routes if first < count else ():
         try:
-            noise[first:], bias[first:] = method(problem, w[first:], count - first)
+            # in high dimension rough values of the zonal route take minutes where exact ones of the other take a second
+            if (
+                name != routes[0]
+                and cost_of(problem, rest, name).seconds > ROUGH_STRIDE * plan_of(problem, rest).seconds
+            ):
+                continue
+            noise[first:], bias[first:] = ROUTES[name].rough(problem, w[first:], count - first)
             break
         except OutOfReach:
             continue

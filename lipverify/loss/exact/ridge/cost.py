@@ -19,7 +19,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
 from lipverify.loss.exact.context.between import PAIR, SMALL
 from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Context, Contexts
-from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP, width_of
+from lipverify.loss.exact.context.others import ABOVE, OTHER, Q_SHARE, STEP, below_of, width_of
 from lipverify.loss.exact.quadrature import (
     MOST_PANELS,
     PARTS,
@@ -153,7 +153,7 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
 
 def _window(law: Law, context: Context) -> Counts:
     """Seconds by stage for one w, and bytes."""
-    d, _, w, low, high = context
+    d, n, w, low, high = context
     grading = Grading(d, w)
     v = grading.v(np.array([low, min(max(SERIES_BELOW, low), high), high]))
     width = max(float(v[2] - v[0]), 1e-9)
@@ -168,7 +168,7 @@ def _window(law: Law, context: Context) -> Counts:
     if pairs is None or (high <= SERIES_TAIL and d <= SMALL):  # a short series of powers of lambda
         return stages, memory
     tables = _panels(LogGrading(d, w, Q_SHARE), -1.0, min(high + ABOVE, 2 * w + 5), 1.0)
-    stages["tables of what other tokens do"] = 2 * tables * TABLE * (ABOVE + BELOW) / STEP * OTHER * NANO
+    stages["tables of what other tokens do"] = 2 * tables * TABLE * (ABOVE + below_of(n)) / STEP * OTHER * NANO
     stages["the angle between two tokens"] = sum(pairs(context, tables, order) for order in orders)
     return stages, max(memory, COPIES * DOUBLE * tables * PARTS * 6.0)
 
