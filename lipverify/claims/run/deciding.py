@@ -121,13 +121,7 @@ def is_open(cell: Cell) -> bool:
 
 
 def _move(
-    claim: Claim,
-    index: int,
-    cell: Cell,
-    outcomes: Mapping[str, Outcome],
-    judge: Judge,
-    chance: float,
-    either: bool,
+    claim: Claim, index: int, cell: Cell, outcomes: Mapping[str, Outcome], judge: Judge, chance: float, either: bool
 ) -> _Move | None:
     """The cheapest step for one cell; None if no step is known, or the cell would stay open even without error."""
     plan = claim.cells[index]
@@ -147,10 +141,10 @@ def _move(
     else:
         sides, error, wanted = _wanted(cell)
     known = math.isfinite(error) and math.isfinite(wanted)
-    if what == "contexts" and known:
-        wanted = likely(wanted, error, chance, either)
-        times = _contexts(error, wanted, same)
-    if not sides or math.isinf(times) or (what == "contexts" and not known):
+    if what == "contexts":
+        wanted = likely(wanted, error, chance, either) if known else math.inf
+        times = _contexts(error, wanted, same) if known else math.inf
+    if not sides or math.isinf(times):
         return None
     seconds = {measurement.address: outcomes[measurement.address].seconds for measurement in every}
     return _Move(index, sides, error if known else None, wanted if known else None, what, times, seconds)
