@@ -78,7 +78,7 @@ def test_the_compiler_reads_nothing_outside_its_folder(source: str, tmp_path: Pa
         _pdf(root, f'#set document(title: "t")\n{source}'.encode())
 
 
-@pytest.mark.parametrize("name", ["printed", "odd"])
+@pytest.mark.parametrize("name", ["printed", "odd", "hostile"])
 def test_nothing_leaves_the_page(name: str, request: pytest.FixtureRequest) -> None:
     content = pages(request.getfixturevalue(name))
     seen = 0
