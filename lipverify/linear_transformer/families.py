@@ -34,8 +34,8 @@ START = 0.2
 class Family(ABC):
     """Models of one form for one problem; a model is an array (layers, *shape) in rescaled units.
 
-    The training sample includes contexts as rare as one in 10^rare; 0 for a plain sample. If `bounded`, training caps
-    the loss of a context; if not, the loss grows as a logarithm beyond the cap.
+    The training sample has contexts as rare as one in 10^rare. If `bounded`, the loss of a context is capped, else it
+    grows as a logarithm beyond the cap.
     """
 
     regression: Regression

@@ -21,16 +21,9 @@ from lipverify.linear_transformer.regression.contexts import Contexts
 
 @dataclass(frozen=True)
 class Eigenbasis:
-    """Second moments of contexts, diagonalised.
-
-    Attributes
-    ----------
-    values, vectors
-        t, (contexts, d), ascending and >= 0, the first d - rank 0; and V, (contexts, d, d), one eigenvector a column.
-    moment, energy
-        z = V^T alpha, (contexts, d), 0 where t is; and sum y^2, (contexts,).
-    n
-        Tokens in a context.
+    """Second moments of contexts, diagonalised: t, (contexts, d), ascending, the first d - rank 0, and V, (contexts, d,
+    d), one eigenvector a column; z = V^T alpha, (contexts, d), 0 where t is; sum y^2, (contexts,); and the tokens of a
+    context.
     """
 
     values: Array

@@ -1,8 +1,6 @@
-"""The lineage of trained models, each grown from shorter and narrower ones, and the effort for each.
+"""The lineage of trained models, each grown from shorter and narrower ones (`parents`), and the effort for each.
 
-Every model starts from the model with one layer less and a layer inserted, and from random weights; all families but
-DIAG from DIAG of the same depth, DIAG and SAFE from a minimum of GD++, LOWRANK from FULL projected to its form;
-SAFEFULL only from FULL. Models go one by one into a folder of witnesses, so that an interruption loses only one.
+Models go one by one into a folder of witnesses, so that an interruption loses only one.
 """
 
 from __future__ import annotations

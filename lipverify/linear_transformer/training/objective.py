@@ -1,8 +1,7 @@
 """The logarithm of the capped adjusted loss over a fixed sample of contexts, with its gradient.
 
-The prediction is a polynomial of degree 3^L in the data, so a single rare context can dominate the average at a start:
-losses are capped (`counted`). Losses of table entries span twelve decades; their logarithm gives every descent the
-same scale.
+Losses are capped, because the prediction has degree 3^L in the data and a rare context can dominate the average; their
+logarithm gives every descent the same scale, because they span twelve decades.
 """
 
 from __future__ import annotations

@@ -57,24 +57,11 @@ def by_compiled(numbers: Floats, contexts: Contexts, by_array: Callable[[Array],
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
-    """A trained model.
+    """A trained model, which is also an estimator: called with contexts it gives w, (contexts, d).
 
-    It is an estimator: called with contexts it gives w, (contexts, d).
-
-    Attributes
-    ----------
-    family, noise, d, n, layers
-        One of `families.NAMES`; the problem that it was trained on; its depth.
-    weights
-        In the units and the order of the family's arrays (layers, *shape).
-    loss
-        The adjusted loss on fresh contexts.
-    training, slope
-        Capped loss on the last training sample, and the norm of the gradient of its logarithm in the weights.
-    origin
-        The start that won.
-    gradients, arithmetic
-        Millions of gradients, counted by context and layer, that its training computed, and by which arithmetic.
+    `weights` are in the units and the order of the family's arrays, `loss` is the adjusted loss on fresh contexts. Of
+    the training are the capped loss on its last sample, the norm of the gradient of its logarithm, the start that won,
+    and the millions of gradients, counted by context and layer, that it computed in this arithmetic.
     """
 
     family: str

@@ -31,19 +31,8 @@ COMMAND = "lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds
 class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A trained model with everything needed to train it again.
 
-    Attributes
-    ----------
-    format, command, digest
-        `FORMAT`; the command that trains the model and its ancestors; the digest of all other fields.
-    noise, family, layers, seed
-        The coordinates of the model; the law by its name, with the size if it differs from the table's:
-        "uniform-3@5x10".
-    plan, grown_from
-        The settings, and the digests of the models that it was grown from, in the order of `lineage.parents`.
-    seconds, machine
-        Processor time, and the machine: bits depend on the processor, the library and the compiler.
-    trained
-        The model itself, with the loss that its maker reported.
+    `noise` is the name of the law, with the size if it differs from the table's; `grown_from` are the digests of the
+    models of `lineage.parents`; bits depend on the `machine`, the processor, the library and the compiler.
     """
 
     format: int
