@@ -145,12 +145,8 @@ def require_libraries() -> None:
 
 
 def dataset(records: Sequence[Record]) -> Any:
-    """The cells of claims on one statement as an `xarray.Dataset`.
-
-    Its dimensions are `claim`, every coordinate of the cells (d, n, law, w, ...), `quantity` and `method`; the last two
-    are scalar coordinates if they have a single value. At places without a cell, numbers are NaN and words are empty.
-    Cells that would leave nearly all of such a block empty, or two of which share a place, are put along the single
-    dimension `cell` instead, with the same coordinates.
+    """The cells of claims on one statement as an `xarray.Dataset`: its dimensions are `claim`, the coordinates of the
+    cells, `quantity` and `method`, or `cell` alone where that block would be nearly empty or two cells share a place.
     """
     import xarray
 

@@ -85,9 +85,8 @@ class ArcCosine:
         return np.asarray(self.scale * size / math.pi * (np.sin(angle) + (math.pi - angle) * cosine))
 
     def variogram(self, r: Floats) -> Floats:
-        """2 (K(1) - K) at the distance r, accurate to rounding relative to itself.
-
-        It is 2 scale (1 + b^2) (1 - cos a - (sin a - a cos a) / pi), sin(a/2) = r / (2 (1 + b^2)^{1/2}).
+        """2 scale (1 + b^2) (1 - cos a - (sin a - a cos a) / pi), sin(a/2) = r / (2 (1 + b^2)^{1/2}), accurate to
+        rounding.
         """
         size = 1 + self.bias**2
         sine = np.asarray(r, dtype=float) / (2 * math.sqrt(size))

@@ -31,11 +31,7 @@ from lipverify.foundation.files import locked
 
 
 class Measured:
-    """Outcomes by address, in a folder that processes share if there is one; they also depend on the `settings`.
-
-    The first process to reach a measurement makes it, and the others continue with the next free one, so processes with
-    the same evidence share the work.
-    """
+    """Outcomes by address, in a folder that processes share if there is one; the first to reach one makes it."""
 
     def __init__(self, folder: Path | None, settings: str) -> None:
         self.folder, self.outcomes = folder, dict[str, Outcome]()
@@ -103,10 +99,8 @@ def _opened(folder: Path, settings: str) -> Finished:
 
 
 def differs(record: Record, strict: bool) -> bool:
-    """True if a claim fails: its control was not caught, its verdict is not the recorded one, or `strict` and refuted.
-
-    An undecided claim neither passes nor fails, unless its control was not caught. A new claim without a recorded
-    verdict must not be refuted.
+    """True if a claim fails: its control was not caught, its verdict is not the recorded one (a new claim may not be
+    refuted), or `strict` and refuted.
     """
     if not record.control.caught:
         return True

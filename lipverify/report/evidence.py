@@ -1,7 +1,4 @@
-"""The evidence of several readings: a shared number is printed once, with the verdict of each reading.
-
-Cross-checks, the same number by two methods, are grouped by quantity and methods.
-"""
+"""The evidence of several readings: a shared number is printed once, with the verdict of each reading."""
 
 from __future__ import annotations
 

@@ -95,10 +95,7 @@ def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes
 
 @contextmanager
 def _remembered() -> Iterator[None]:
-    """Parse every formula once, at one size: parsing dominates drawing, and matplotlib parses for each size again.
-
-    This replaces a private method of matplotlib. If the method is missing, drawing is slower and the result the same.
-    """
+    """Parse every formula once, at one size, in place of a private method of matplotlib: parsing dominates drawing."""
     from matplotlib.mathtext import MathTextParser
 
     before: Any = getattr(MathTextParser, "_parse_cached", None)

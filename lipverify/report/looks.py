@@ -1,8 +1,4 @@
-"""The appearance of a series or a band: distinct without colour, the same in every panel, visible on every background.
-
-On the page a colour of print has, for light and for dark backgrounds, the least change of lightness that gives enough
-contrast.
-"""
+"""The appearance of a series or a band: distinct without colour, the same in every panel, visible on any page."""
 
 from __future__ import annotations
 

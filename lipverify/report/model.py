@@ -1,8 +1,6 @@
-"""The report as data: every word and number of the report, in three layers.
+"""The report as data: every word and number, as text, in three layers: front, theorems, evidence cell by cell.
 
-The front is for every reader: the question, the outcome of each statement, and a few figures. A page for each theorem
-follows, and then the evidence, cell by cell. The model is built from the ledger alone and contains only text, so that
-the report can be compared with the ledger; the PDF and the web page only lay it out.
+It is built from the ledger alone, so that it can be compared with it; the PDF and the web page only lay it out.
 """
 
 from __future__ import annotations

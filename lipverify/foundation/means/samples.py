@@ -156,12 +156,9 @@ def in_units(differences: Array) -> tuple[Array, float]:
 class NormalTally:
     """Samples of one or more quantities, column by column: sums of their first four powers, and nothing kept.
 
-    Intervals are normal: mean +- 1.96 standard errors at 95 %. They assume enough samples for a normal mean and an
-    accurate variance; nothing bounds their error if a rare, large sample was not drawn. They are refused if the samples
-    contradict the assumption: fewer than 100 samples, a sampled variance whose relative standard error (from the fourth
-    moment) is `TRUSTED` or more, or samples that do not vary.
-
-    `low` and `high` bound each column, with infinities where there are none; a column with low = high is constant.
+    Intervals are normal, and nothing bounds their error if a rare, large sample was not drawn. They are refused for
+    fewer than 100 samples, a `TRUSTED` relative error of the variance or more, or samples that do not vary. A column
+    with low = high is constant.
     """
 
     def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:

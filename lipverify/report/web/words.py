@@ -1,7 +1,7 @@
-"""Text of the model as HTML; all formulas of the page are typeset together at the end, as MathML.
+"""Text of the model as HTML; all formulas of the page are typeset together at the end, as MathML, by the compiler of
+the PDF.
 
-The compiler that sets the PDF makes the MathML too, so that both have one vocabulary and need no script. A formula
-reaches it as data and is evaluated only as mathematics, in a folder without other files.
+A formula reaches it as data and is evaluated only as mathematics, in a folder without other files.
 """
 
 from __future__ import annotations
