@@ -124,14 +124,8 @@ def _require_rows(law: Transformed, d: int) -> None:
         raise InvalidInput(f"the law's matrix has {len(law.B)} rows and d = {d}: they must agree.")
 
 
-@ridge_form.register(RidgeLaw)
-def _itself(law: RidgeLaw, d: int) -> tuple[RidgeLaw, Floats]:
-    return law, np.eye(d)
-
-
-@ridge_form.register(Transformed, LowRank)
-def _mapped(law: Transformed, d: int) -> tuple[RidgeLaw, Floats]:
-    return law.ridge, np.array(law.B)
+ridge_form.register(RidgeLaw)(lambda law, d: (law, np.eye(d)))
+ridge_form.register(Transformed, LowRank)(lambda law, d: (law.ridge, np.array(law.B)))
 
 
 class Sampled(FunctionLaw, frozen=True, tag="sampled"):

@@ -353,9 +353,7 @@ def summands(law: Law) -> tuple[tuple[float, Law], ...]:
     return ((1.0, law),)
 
 
-@summands.register(Sum)
-def _parts(law: Sum) -> tuple[tuple[float, Law], ...]:
-    return law.parts
+summands.register(Sum)(lambda law: law.parts)
 
 
 @by_law

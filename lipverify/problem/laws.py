@@ -245,9 +245,7 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
         return [z * z]
 
 
-@proportional.register(RandomAmplitude, Linear, Quadratic)
-def _amplified(law: Scaled) -> bool:
-    return True
+proportional.register(RandomAmplitude, Linear, Quadratic)(lambda law: True)
 
 
 class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):

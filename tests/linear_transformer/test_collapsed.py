@@ -41,7 +41,7 @@ from lipverify.linear_transformer.training import Objective, draw_sample, native
 # internal: the condition under which the kernel is used
 from lipverify.linear_transformer.training.native import (
     LARGEST,  # internal: the cap of a loss that overflows
-    agrees,
+    equals_numpy,
     packed,
 )
 from lipverify.linear_transformer.training.objective import Sample  # internal: the type of a sample, for annotations
@@ -281,7 +281,7 @@ SOURCE = (files("lipverify.linear_transformer.training") / "collapsed.c").read_t
 
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 def test_the_right_kernel_is_accepted() -> None:
-    assert agrees(compiled(f"#define SIZE 4\n{SOURCE}", lambda made: agrees(made, 4)), 4)
+    assert equals_numpy(compiled(f"#define SIZE 4\n{SOURCE}", lambda made: equals_numpy(made, 4)), 4)
 
 
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
@@ -293,7 +293,7 @@ def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
     right, wrong = WRONG[what]
     assert SOURCE.count(right) == 1
     with pytest.raises(OutOfReach, match="computes wrongly"):
-        compiled(f"#define SIZE 4\n{SOURCE.replace(right, wrong)}", lambda made: agrees(made, 4))
+        compiled(f"#define SIZE 4\n{SOURCE.replace(right, wrong)}", lambda made: equals_numpy(made, 4))
 
 
 def test_layers_of_every_form_are_read() -> None:

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
@@ -171,8 +172,6 @@ class Tally:
         The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss); for
         many samples the first term is at most 1.3 times the normal one.
         """
-        from scipy.special import ndtri
-
         sampled = ~self.settled
         if not np.any(sampled):
             return 2.0

@@ -101,7 +101,7 @@ class Compiled(NamedTuple):
 def _compiled(size: int) -> Compiled:
     """The compiled code for moments of this size, refused if it disagrees with NumPy."""
     source = (files(__package__) / "collapsed.c").read_text(encoding="utf-8")
-    return _loaded(compiled_from(f"#define SIZE {size}\n{source}", lambda made: agrees(made, size)))
+    return _loaded(compiled_from(f"#define SIZE {size}\n{source}", lambda made: equals_numpy(made, size)))
 
 
 def _loaded(made: ctypes.CDLL) -> Compiled:
@@ -111,7 +111,7 @@ def _loaded(made: ctypes.CDLL) -> Compiled:
     return Compiled(function, ctypes.c_int.in_dll(made, "lanes").value)
 
 
-def agrees(made: ctypes.CDLL, size: int) -> bool:
+def equals_numpy(made: ctypes.CDLL, size: int) -> bool:
     """True if compiled code agrees with NumPy, up to rounding, in losses, gradients and weights of the prediction.
 
     The sample covers both forms, one layer and three, a cap, a logarithm and neither; one context's loss overflows.

@@ -261,9 +261,9 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
     grade = behind(own, records) or "no evidence"
     counts = Counter[str](record.verdict for record in records)
     tally = " ".join(f"{counts[verdict]}{look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
-    behind_it = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
+    summary = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
     # a longer stem moves the next column to the right rather than being cut
-    return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(behind_it))}}{behind_it}{below}"
+    return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(summary))}}{summary}{below}"
 
 
 def claim_line(record: Record) -> str:

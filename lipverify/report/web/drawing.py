@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 
+import matplotlib
 import msgspec
 
 from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
@@ -97,8 +98,6 @@ _CELL = 26.0
 
 def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
     """All maps of a figure and their common scale."""
-    import matplotlib
-
     look = scale(figure.maps)
     low, high = look["vmin"], look["vmax"]
     palette = matplotlib.colormaps[look["cmap"]]

@@ -180,7 +180,7 @@ def _agreement(agreement: Agreement, words: Formulas) -> Markup:
 def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Markup:
     """One theorem: a summary line with its standing, and below it the details."""
     words = page.formulas
-    behind = None if topic is None else evidence(topic, content, page)
+    details = None if topic is None else evidence(topic, content, page)
     before = (None, *content.readings)
     claims = [
         _reading(reading, last, content, claim_anchor(content, k), page)
@@ -199,7 +199,7 @@ def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Mark
         [words.table(table) for table in content.tables],
         part("Symbols", symbols(_symbols(content), words)),
         _checked(content, words),
-        behind,
+        details,
         class_="theorem", id=page.ids[content.anchor], data_paper=content.paper,
     )  # fmt: skip
 
