@@ -39,7 +39,6 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def problem(self) -> Problem:
-        """The problem that the sliders describe."""
         return Problem(d=self.d, n=self.n, law=law_named(self.law, L=self.L), sigma=self.sigma)
 
     @property

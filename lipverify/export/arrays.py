@@ -41,11 +41,9 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """The attributes of the axis in the file."""
         return {"long_name": self.key}
 
     def array(self, labels: Sequence[Scalar]) -> Any:
-        """Labels in the type of the axis."""
         return np.array(labels, dtype=object if any(isinstance(label, str) for label in labels) else None)
 
 

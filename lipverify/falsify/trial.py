@@ -54,7 +54,6 @@ class Trial:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict, made by the same function as everywhere."""
         return decide(self.interval, self.allowed)
 
     @property
@@ -70,7 +69,6 @@ class Trial:
 
     @property
     def measured(self) -> str:
-        """The measured value with its error."""
         low, high = self.interval.ends
         half = (high - low) / 2
         return f"{(low + high) / 2:.10g} ± {f'{half:.1e}' if half else 0}"

@@ -182,5 +182,4 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Store(claims={**self.claims, id: [new, *others][:20]})
 
     def write(self, folder: Path) -> None:
-        """Write the store; the file appears whole or not at all."""
         write_record(sealed(self), folder / NAME)

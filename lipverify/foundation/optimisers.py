@@ -46,7 +46,6 @@ class GradientDescent(Optimiser, frozen=True, tag="gd"):
     name: ClassVar[str] = "gd"
 
     def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """The change; nothing is accumulated."""
         return moments, -self.learning_rate * gradient
 
 
@@ -68,7 +67,6 @@ class Adam(Optimiser, frozen=True, tag="adam"):
         number("eps", self.eps, above=0)
 
     def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """The moments updated with this gradient, and the change of the parameters."""
         t = moments.steps + 1
         first = self.beta1 * moments.first + (1 - self.beta1) * gradient
         second = self.beta2 * moments.second + (1 - self.beta2) * gradient**2

@@ -69,7 +69,6 @@ class Entrywise:
     factors: Array
 
     def __call__(self, gram: Array) -> Array:
-        """H."""
         return self.factors * gram
 
     def pull(self, gram: Array, covector: Array) -> Pulled:

@@ -21,7 +21,6 @@ class PowerSeries:
     coefficients: tuple[float, ...]
 
     def __call__(self, t: Array) -> Array:
-        """The series at t."""
         return sum((c * t**j for j, c in enumerate(self.coefficients)), 0 * t)
 
 
@@ -33,7 +32,6 @@ class Wave:
     frequency: float
 
     def __call__(self, z: Array) -> Array:
-        """The wave at z."""
         return self.L * np.sin(self.frequency * z) / self.frequency
 
 
@@ -45,7 +43,6 @@ class Kinked:
     kinks: tuple[float, ...]
 
     def __call__(self, z: Array) -> Array:
-        """The sum at z."""
         return sum((abs(z - c) for c in self.kinks), 0 * z) * (self.L / len(self.kinks))
 
 
@@ -57,7 +54,6 @@ class Steps:
     jumps: tuple[float, ...]
 
     def __call__(self, z: Array) -> Array:
-        """The sum at z."""
         return sum((np.sign(z - c) for c in self.jumps), 0 * z) * (self.L / len(self.jumps))
 
 
@@ -78,7 +74,6 @@ class ArcCosine:
     bias: float = 0.0
 
     def __call__(self, t: Floats) -> Floats:
-        """K(t)."""
         size = 1 + self.bias**2
         cosine = np.clip((t + self.bias**2) / size, -1.0, 1.0)
         angle = np.arccos(cosine)
@@ -120,7 +115,6 @@ class Risen:
     variogram: Callable[[Floats], Floats]
 
     def __call__(self, t: Floats) -> Floats:
-        """K(t)."""
         return np.asarray(-self.variogram(np.sqrt(np.maximum(2 * (1 - np.asarray(t)), 0.0))) / 2)
 
 
@@ -149,5 +143,4 @@ class Weighted:
     terms: tuple[tuple[float, Callable[[Floats], Floats]], ...]
 
     def __call__(self, t: Floats) -> Floats:
-        """The sum at t."""
         return np.asarray(sum((weight * K(t) for weight, K in self.terms), np.zeros_like(t)))

@@ -44,7 +44,6 @@ class ByLaw(Generic[Result]):
         update_wrapper(self, function)
 
     def register(self, *classes: type[Law]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-        """Register the decorated function for these classes."""
 
         def registered(function: Callable[..., Result]) -> Callable[..., Result]:
             for law_class in classes:
@@ -59,7 +58,6 @@ class ByLaw(Generic[Result]):
         return [law_class for law_class in self.dispatcher.registry if law_class is not object]
 
     def has(self, law: Law) -> bool:
-        """True if the law's own class is registered."""
         return type(law) in self.dispatcher.registry
 
     def __call__(self, law: Law, *more: Any) -> Result:

@@ -183,7 +183,6 @@ class ClaimFile(pytest.File):
     """A Python file that declares claims, collected as one item each."""
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """One item for each claim."""
         return _items(self)
 
 
@@ -219,7 +218,6 @@ class ClaimItem(pytest.Item):
         self.add_marker(pytest.mark.claim)
 
     def setup(self) -> None:
-        """Make the missing measurements of the claim."""
         self.record = made = record(self.claim, measured(self.config).of(self.claim))
         for name in ("verdict", "expected", "measured", "claimed", "margin"):
             self.user_properties.append((name, str(getattr(made, name))))
@@ -227,7 +225,6 @@ class ClaimItem(pytest.Item):
             pytest.fail(f"a check broke: {made.problem}", pytrace=False)
 
     def runtest(self) -> None:
-        """Compare the verdict with the recorded one."""
         made, option = self.record, self.config.option
         assert made is not None
         strict = option.lipverify_strict or bool(getattr(option, "strict", False))
@@ -237,7 +234,6 @@ class ClaimItem(pytest.Item):
             pytest.skip(reason(made))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The place where the claim is declared."""
         return self.path, None, self.name
 
 

@@ -31,7 +31,6 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def anchor(self) -> str:
-        """The page's anchor of the figure."""
         return self.file.removesuffix(".svg")
 
 

@@ -80,6 +80,13 @@ def lacks(value: Any) -> list[str]:
     return missing
 
 
+def silent(value: type) -> list[str]:
+    """The methods and properties of a class without a docstring, of their own or inherited."""
+    members = {name: made for name, made in vars(value).items() if name[0] != "_" and name not in taken(value)}
+    methods = [name for name, made in members.items() if callable(made) or isinstance(made, property)]
+    return [name for name in methods if not inspect.getdoc(getattr(value, name))]
+
+
 def records() -> dict[str, type]:
     """Every record of a ledger or of a comparison of two ledgers."""
     modules = {getattr(ledger, name).__module__ for name in dir(ledger) if isinstance(getattr(ledger, name), type)}
@@ -130,6 +137,11 @@ def test_a_public_name_is_documented_whole(name: str) -> None:
     assert lacks(public()[name]) == []
 
 
+@pytest.mark.parametrize("name", [name for name, value in public().items() if isinstance(value, type)])
+def test_every_method_of_a_public_class_says_what_it_gives(name: str) -> None:
+    assert silent(public()[name]) == []
+
+
 def test_there_are_public_names() -> None:
     assert len(public()) > 160
     assert {name.rpartition(".")[2] for name in public()} >= {*RAISES_NOTHING, "Pieces", "Rough", "Proof", "AdaRR"}
@@ -174,6 +186,21 @@ class Inherited:
     """A record without a section."""
 
     value: float
+
+
+class Silent:
+    """A class with a method that says nothing."""
+
+    def says(self) -> float:
+        """One."""
+        return 1.0
+
+    def says_nothing(self) -> float:
+        return 0.0
+
+
+def test_a_method_without_a_docstring_is_found() -> None:
+    assert silent(Silent) == ["says_nothing"]
 
 
 def bare(given: float) -> float:

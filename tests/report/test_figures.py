@@ -20,7 +20,7 @@ from lipverify.claims.run import run
 from lipverify.report.drawings import Drawings, in_sight
 
 # internal: the test measures glyphs on the canvas and counts cache entries
-from lipverify.report.figures import _drawn, _read_once, _remembered, draw
+from lipverify.report.figures import _drawn, _parsed_once, _read_once, draw
 
 # internal: the check that a label can be drawn, for hundreds of labels without a figure
 from lipverify.report.text import drawable
@@ -35,7 +35,7 @@ def test_a_formula_lies_where_it_would_have_been_read(text: str, size: float) ->
     """The tolerance is the rounding of fonts and matplotlib: 1/32 point per glyph, and slightly more at a root."""
     font = FontProperties(family="cmr10", size=size, math_fontfamily="cm")
     plain = MathTextParser("path").parse(text, 72, font)
-    with _remembered():
+    with _parsed_once():
         scaled = MathTextParser("path").parse(text, 72, font)
     assert [glyph[2:-2] for glyph in scaled.glyphs] == [glyph[2:-2] for glyph in plain.glyphs]
     assert [glyph[1] for glyph in scaled.glyphs] == pytest.approx([glyph[1] for glyph in plain.glyphs], abs=1 / 64)

@@ -275,7 +275,6 @@ class _Reader:
         return Part("fenced", fences, tuple(parts))
 
     def grid(self, name: str) -> Part:
-        """The lines of an environment."""
         begin, kind = self.before, self.words(name)
         if kind not in (*symbols.STACKS, *symbols.MATRICES, "cases"):
             self.refuse(f"the environment {kind!r} is not known", begin)

@@ -168,12 +168,10 @@ class NormalTally:
 
     @property
     def count(self) -> int:
-        """N, the samples added so far to each column."""
         return self._leaves.count
 
     @property
     def settled(self) -> NDArray[np.bool_]:
-        """True for each constant column (low = high)."""
         return np.asarray(self.low == self.high)
 
     def add(self, samples: Array) -> None:
@@ -194,7 +192,6 @@ class NormalTally:
 
     @property
     def mean(self) -> Floats:
-        """The sample mean of each column."""
         return np.asarray(self._centre + self.sums[0] / self.count)
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:

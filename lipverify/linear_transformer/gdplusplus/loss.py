@@ -112,7 +112,6 @@ class ExcessLoss:
         return log_scale, np.exp(log_scale) * (s / (t + s))
 
     def __call__(self, weights: Floats) -> float:
-        """The loss beyond the best constant ridge regression."""
         deviations, _ = self.deviations(weights)
         with np.errstate(over="ignore"):
             return float(deviations @ deviations) / 2

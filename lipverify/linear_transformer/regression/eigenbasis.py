@@ -34,7 +34,6 @@ class Eigenbasis:
 
     @property
     def d(self) -> int:
-        """Dimension of the covariates."""
         return int(self.values.shape[-1])
 
     @property
@@ -101,7 +100,6 @@ class SpectralEstimator(ABC):
         """The weights w in the eigenbasis, (contexts, d)."""
 
     def __call__(self, contexts: Contexts) -> Array:
-        """The weights w, (contexts, d)."""
         basis = eigenbasis(contexts)
         return basis.back(self.coordinates(basis))
 

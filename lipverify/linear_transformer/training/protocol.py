@@ -74,7 +74,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return model_of(self.numbers)
 
     def __call__(self, contexts: Contexts) -> Any:
-        """The weights w of the prediction, (contexts, d)."""
         return by_compiled(self.numbers, contexts, partial(read_out, self.model))
 
 

@@ -30,7 +30,6 @@ class OfFamily:
     weights: Floats
 
     def __call__(self, contexts: Contexts) -> Any:
-        """The weights w of the prediction, (contexts, d)."""
         return by_compiled(self.family.numbers(self.weights), contexts, self.by_array)
 
     def by_array(self, gram: Array) -> Array:
@@ -79,26 +78,21 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def regression(self) -> Regression:
-        """The problem that the model was trained on."""
         return Regression(self.d, self.n, self.noise)
 
     @property
     def kind(self) -> Omega | Full:
-        """The family, which the record stores by name."""
         return family_named(self.family, self.regression)
 
     @property
     def array(self) -> Floats:
-        """The weights, (layers, *shape)."""
         return np.asarray(self.weights).reshape(self.layers, *self.kind.shape)
 
     @property
     def model(self) -> tuple[Parametrisation, ...]:
-        """The layers, in the units of the data."""
         return self.kind.model(self.array)
 
     def __call__(self, contexts: Contexts) -> Any:
-        """The weights w of the prediction, (contexts, d)."""
         return OfFamily(self.kind, self.array)(contexts)
 
 

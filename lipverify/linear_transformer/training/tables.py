@@ -122,7 +122,6 @@ class Filter(SpectralEstimator):
     layers: tuple[GDPlusPlus, ...]
 
     def coordinates(self, basis: Eigenbasis) -> Floats:
-        """p(t) z."""
         return np.asarray(follow(basis.values, self.layers).p * basis.moment)
 
 

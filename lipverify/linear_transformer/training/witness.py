@@ -50,7 +50,6 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def name(self) -> str:
-        """The model's name: its law, and its key in the file of that law."""
         return name_of(self.noise, self.family, self.layers, self.seed)
 
 

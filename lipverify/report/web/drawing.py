@@ -40,7 +40,6 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ticks(self) -> list[tuple[float, Markup]]:
-        """The positions and labels of the ticks."""
         span = self.high - self.low
         if self.log and span >= 3:  # else also between powers of ten
             step = max(1, math.ceil(span / 5))

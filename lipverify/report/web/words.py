@@ -149,7 +149,6 @@ class Formulas:
         ]
 
     def table(self, it: Table) -> Markup:
-        """A table that belongs to a claim."""
         rows = [[self.rich(cell) for cell in row] for row in it.rows]
         return table(self.rich(it.caption), [self.rich(cell) for cell in it.header], rows)
 
