@@ -172,11 +172,6 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
         """True if the extent is 0."""
         return self.extent == 0
 
-    @property
-    def amplitude_variance(self) -> float:
-        """1: a function is one component."""
-        return 1.0
-
     def draw(self, rng: Generator, contexts: int, d: int) -> Callable[[Array], Array]:
         """The functions, as one callable."""
         functions = self.sampler(rng, contexts, d)

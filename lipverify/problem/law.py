@@ -170,8 +170,8 @@ class FunctionLaw(Law, frozen=True):
 
     @property
     def amplitude_variance(self) -> float:
-        """E l_k^2."""
-        raise NotImplementedError
+        """E l_k^2; 1 without random amplitudes."""
+        return 1.0
 
     @property
     def constant(self) -> bool:
@@ -211,8 +211,8 @@ class RidgeLaw(FunctionLaw, frozen=True):
         raise NotImplementedError
 
     def amplitudes(self, uniforms: Array) -> Array:
-        """Amplitudes l_k from uniform numbers on [0, 1)."""
-        raise NotImplementedError
+        """Amplitudes l_k from uniform numbers on [0, 1); 1 if they are not random."""
+        return 1 + 0 * uniforms
 
     @property
     def isotropic(self) -> bool:
@@ -312,11 +312,6 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
         """The sum of the parts' covariances."""
         return Weighted(tuple((weight, law.covariance(d)) for weight, law in self.parts))
-
-    @property
-    def amplitude_variance(self) -> float:
-        """1: the parts' amplitudes are factors of their values."""
-        return 1.0
 
     def draw(self, rng: Generator, contexts: int, d: int) -> Array:
         """The draws of each part."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Literal, NoReturn, cast
 
 from lipverify.foundation.latex import symbols
@@ -35,7 +34,6 @@ def typst_math(latex: str) -> str:
     return _Typst().part(read(latex))
 
 
-@lru_cache(1 << 13)  # claims have some thousands, most of them requested repeatedly
 def plain(text: str) -> str:
     r"""A formula, or a text with formulas between dollar signs, on one line; unreadable parts are unchanged.
 
