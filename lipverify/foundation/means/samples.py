@@ -187,12 +187,8 @@ class NormalTally:
         return np.add.reduce([self._sums, *(leaf[2:] for leaf in _finite(self._leaves.rest()[0]))])
 
     @property
-    def _centre(self) -> Floats:
-        return self._leaves.rest()[1]
-
-    @property
     def mean(self) -> Floats:
-        return np.asarray(self._centre + self.sums[0] / self.count)
+        return np.asarray(self._leaves.rest()[1] + self.sums[0] / self.count)
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
