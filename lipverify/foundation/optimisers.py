@@ -50,10 +50,7 @@ class GradientDescent(Optimiser, frozen=True, tag="gd"):
 
 
 class Adam(Optimiser, frozen=True, tag="adam"):
-    r"""x <- x - learning_rate m / (sqrt(v) + eps), with m and v the running means over (1 - beta^t).
-
-    Source: Kingma and Ba, ICLR 2015, algorithm 1.
-    """
+    """x <- x - learning_rate m / (sqrt(v) + eps), m and v running means over 1 - beta^t (Kingma and Ba, 2015)."""
 
     beta1: float = 0.9
     beta2: float = 0.999

@@ -15,13 +15,7 @@ from lipverify.problem.law import Bound, RidgeLaw, proportional
 
 
 class Scaled(RidgeLaw, frozen=True):
-    """A ridge law with a constant `L`, by default its amplitude.
-
-    Raises
-    ------
-    InvalidInput
-        If `L` is negative, not finite or not a number.
-    """
+    """A ridge law with a constant `L` >= 0, by default its amplitude."""
 
     L: float = 1.0
 

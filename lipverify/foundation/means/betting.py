@@ -167,10 +167,9 @@ class Tally:
         return np.asarray(self.extent == 0)
 
     def needed(self, rtol: float, miss: float) -> float:
-        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss.
-
-        The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss); for
-        many samples the first term is at most 1.3 times the normal one.
+        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss: in units of the
+        range these are about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss), the first term at most 1.3
+        times the normal one.
         """
         sampled = ~self.settled
         if not np.any(sampled):
@@ -247,9 +246,8 @@ def _log_capital(stages: list[Moments], bets: Floats, sign: float, m: Floats) ->
 
 
 def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> Floats:
-    """The root of `excess`, the logarithm of the capital over its threshold, between `outside` and `mean`.
-
-    False position in Illinois's form: stopping early makes the interval wider and never wrong.
+    """The root of `excess`, the logarithm of capital over threshold, between `outside` and `mean`, in Illinois's form:
+    stopping early makes the interval wider and never wrong.
     """
     inside = mean
     rich, poor = excess(outside), excess(mean)

@@ -21,9 +21,14 @@ from lipverify.linear_transformer.regression.contexts import Contexts
 
 @dataclass(frozen=True)
 class Eigenbasis:
-    """Second moments of contexts, diagonalised: t, (contexts, d), ascending, the first d - rank 0, and V, (contexts, d,
-    d), one eigenvector a column; z = V^T alpha, (contexts, d), 0 where t is; sum y^2, (contexts,); and the tokens of a
-    context.
+    """Second moments of contexts, diagonalised.
+
+    Attributes
+    ----------
+    values, vectors
+        t, (contexts, d), ascending and >= 0, the first d - rank 0; and V, (contexts, d, d), one eigenvector a column.
+    moment, energy, n
+        z = V^T alpha, (contexts, d), 0 where t is; sum y^2, (contexts,); and tokens in a context.
     """
 
     values: Array

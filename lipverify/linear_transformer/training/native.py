@@ -44,10 +44,7 @@ class Packed:
         self.share = _vectors(share.reshape(-1, lanes))
 
     def losses(self, weights: Floats, cap: float, bounded: bool = True) -> tuple[Floats, Floats]:
-        """Contributions (contexts,), and the gradient of their sum weighted by shares, at `Family.numbers`.
-
-        `cap` and `bounded` are as for `counted`.
-        """
+        """Contributions (contexts,), see `counted`, and the gradient of their sum, weighted by shares, in the numbers."""
         sign = 0.0 if math.isinf(cap) else cap if bounded else -cap
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, gradient = _vectors(np.zeros(self.share.shape)), np.zeros(weights.shape)
@@ -112,9 +109,8 @@ def _loaded(made: ctypes.CDLL) -> Compiled:
 
 
 def equals_numpy(made: ctypes.CDLL, size: int) -> bool:
-    """True if compiled code agrees with NumPy, up to rounding, in losses, gradients and weights of the prediction.
-
-    The sample covers both forms, one layer and three, a cap, a logarithm and neither; one context's loss overflows.
+    """True if compiled code agrees with NumPy, up to rounding, in losses, gradients and weights of the prediction: in
+    both forms, for one layer and three, with a cap, a logarithm and neither, where one context's loss overflows.
     """
     if not (hasattr(made, "collapsed") and hasattr(made, "lanes")):
         return False

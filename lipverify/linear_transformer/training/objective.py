@@ -45,10 +45,7 @@ class Sample:
 
 @lru_cache(maxsize=4)
 def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare: int = 0) -> Sample:
-    """`count` contexts of an address, a multiple of `thinned.GROUP`, thinned out of `thinned.POOL` times as many.
-
-    With `rare` > 0 contexts of each decade of rareness up to that one replace the largest of them.
-    """
+    """`thinned` contexts of an address, a multiple of `thinned.GROUP`; with some of each decade up to `rare` > 0."""
     few, share = with_rare(regression, count, rare, seed, stream) if rare else thinned(regression, count, seed, stream)
     goals = []
     for first in range(0, len(few), GROUP):  # a group at a time bounds the memory

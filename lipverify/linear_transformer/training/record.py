@@ -41,10 +41,7 @@ class OfFamily:
 
 
 def by_compiled(numbers: Floats, contexts: Contexts, by_array: Callable[[Array], Array]) -> Any:
-    """The weights w of the prediction, (contexts, d), from the numbers that the compiled code takes.
-
-    Few contexts, and those whose loss overflows, are left to `by_array`, a function of their moments.
-    """
+    """The weights w of the prediction, (contexts, d); few contexts and overflowing ones are left to `by_array`."""
     many = isinstance(contexts.gram, np.ndarray) and len(contexts) >= FEW and len(numbers) <= DEEPEST
     ready = packed(contexts) if many else None
     if ready is None:

@@ -29,10 +29,8 @@ COMMAND = "lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A trained model with everything needed to train it again.
-
-    `noise` is the name of the law, with the size if it differs from the table's; `grown_from` are the digests of the
-    models of `lineage.parents`; bits depend on the `machine`, the processor, the library and the compiler.
+    """A trained model with everything needed to train it again: `noise` names the law, with the size if it differs from
+    the table's, and `grown_from` are the digests of the models of `lineage.parents`.
     """
 
     format: int

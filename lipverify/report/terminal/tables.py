@@ -65,8 +65,7 @@ def _table(columns: tuple[str, ...], widest: int) -> Table:
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """The text in lines of at most `width` columns, all after the first indented; brackets stay on one line if they
-    fit.
+    """The text in lines of at most `width` columns, all after the first indented, brackets on one line if they fit.
 
     >>> wrapped("w* is of order Λ^(2 / (d + 3)) here", 24)
     ['w* is of order', 'Λ^(2 / (d + 3)) here']
