@@ -44,7 +44,7 @@ class Packed:
         self.share = _vectors(share.reshape(-1, lanes))
 
     def losses(self, weights: Floats, cap: float, bounded: bool = True) -> tuple[Floats, Floats]:
-        """Contributions (contexts,), see `counted`, and the gradient of their sum, weighted by shares, in the numbers."""
+        """Contributions (contexts,), see `counted`, and the gradient in the numbers of their sum by shares."""
         sign = 0.0 if math.isinf(cap) else cap if bounded else -cap
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, gradient = _vectors(np.zeros(self.share.shape)), np.zeros(weights.shape)
