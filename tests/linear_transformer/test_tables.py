@@ -16,12 +16,12 @@ from lipverify.checks.linear_transformers import independent_tables, plain_runs,
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS
 from lipverify.errors import InvalidInput
 from lipverify.foundation.store import read_record, sealed, write_record  # internal: a file is forged and read
-from lipverify.linear_transformer import draw_contexts, evaluation
+from lipverify.linear_transformer import draw_contexts, estimate, evaluation, trainings
 from lipverify.linear_transformer.published import printed, regression_named
 from lipverify.linear_transformer.regression import SEQUENCES
 
 # internal: parts of tables before they are averaged
-from lipverify.linear_transformer.training import estimate, protocol, tables, trainings
+from lipverify.linear_transformer.training import protocol, tables
 
 # internal: the kernel's batch, whose losses a training descends
 from lipverify.linear_transformer.training.native import Packed

@@ -18,6 +18,7 @@ from lipverify.linear_transformer import (
     Regression,
     UniformNoise,
     draw_contexts,
+    estimate,
     evaluation,
     optimal_gdplusplus,
 )
@@ -28,7 +29,7 @@ from lipverify.linear_transformer.regression.rare import decades
 
 # internal: thinned samples alone, whose errors are tested
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
-from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample, estimate
+from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample
 
 # internal: each way to start a model from a smaller one
 from lipverify.linear_transformer.training.lineage import inserted, of_gdplusplus, random_starts, widened
