@@ -14,11 +14,11 @@ from dataclasses import replace
 import numpy as np
 from laws import unit
 
-from lipverify.loss.exact.biases.absolute import relu_averages
-from lipverify.loss.exact.biases.angles import bias_by_angles
-from lipverify.loss.exact.biases.task import TaskAverages
-from lipverify.loss.exact.biases.terms import averaged_terms
 from lipverify.loss.exact.context import between, others
+from lipverify.loss.exact.ridge.absolute import relu_averages
+from lipverify.loss.exact.ridge.angles import bias_by_angles
+from lipverify.loss.exact.ridge.task import TaskAverages
+from lipverify.loss.exact.ridge.terms import averaged_terms
 from lipverify.loss.exact.variograms.closed import relu_source
 from lipverify.loss.exact.variograms.table import tabulated
 from lipverify.loss.exact.variograms.turns import turns

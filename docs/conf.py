@@ -56,18 +56,14 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|sympy|concurrent|collections|pathlib|contextlib|os|typing|fractions)\..*"),
     ("py:.*", r"(hypothesis|strategies|st)\..*"),
     # type variables
-    ("py:class", r"lipverify\.(foundation\.calls\.F|claims\.plan\.profile\.T|foundation\.noted\.(Result|Arguments))"),
-    ("py:class", r"(~Arguments|lipverify\.linear_transformer\.regression\.adjusted\.Estimator)"),
+    ("py:class", r"(lipverify\.(claims\.plan\.profile\.T|foundation\.noted\.Result)|~Arguments)"),
     # records that functions return, whose fields the text of the function says
     ("py:class", r"lipverify\.loss\.(block\.BlockTerms|linear\.LinearAttention|exact\.zonal\.harmonics\.Spectrum)"),
     ("py:class", r"lipverify\.(loss\.montecarlo\.contexts\.Contexts|proofs\.words\.Words)"),
     ("py:class", r"lipverify\.(optimum\.block\.SampledBlock|optimum\.matrix\.sampled\.SampledLoss)"),
     ("py:class", r"lipverify\.linear_transformer\.regression\.thinned\.Thinned"),
-    (
-        "py:class",
-        r"(Any|ArrayLike|Fraction|ProvedNumber|NDArray|Generator|Expr|Path|Executor|SearchStrategy|Self|SphereNoise|Progress)",
-    ),
+    ("py:class", r"(Fraction|ProvedNumber|Path|SphereNoise|Progress)"),
     # names of types whose values the text beside them lists
-    ("py:class", r"(Floats|Matrix|Measured|Reals|AttentionName|BackendName|IntervalName|OptimiserName|Route|Sampling)"),
-    ("py:class", r"(ByReading|ClaimKind|Controls|Expected|Grade|Over|Stretch|Value)"),
+    ("py:class", r"(Matrix|Measured|Reals|AttentionName|BackendName|IntervalName|Route|Sampling)"),
+    ("py:class", r"(ByReading|ClaimKind|Expected|Over)"),
 ]

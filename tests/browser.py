@@ -102,11 +102,9 @@ class Page:
         )
 
     def prefer(self, scheme: str) -> None:
-        """Set the preferred colour scheme: light or dark."""
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def press(self, key: str) -> None:
-        """Press a key and release it."""
         for kind in ("rawKeyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS[key])
 
@@ -115,7 +113,6 @@ class Page:
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def picture(self, path: Path) -> None:
-        """Save the content of the window as PNG."""
         path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
 
     def spoken(self) -> list[tuple[str, str]]:

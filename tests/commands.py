@@ -38,8 +38,6 @@ QUICK_FILE = CLAIMS_FILE.replace("    sleep(0.25)\n", "")
 
 
 class Done(NamedTuple):
-    """The exit code and the output of a command."""
-
     returncode: int
     stdout: str
     stderr: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 # one BLAS thread, as on the command line: more threads within a test would only wait
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# bytecode is written even where the environment forbids it: tests start hundreds of processes, and half of the time of
+# one would be to compile the library again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # a script that runs the tests in the background ignores Ctrl-C, and runs that a test interrupts would inherit that
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

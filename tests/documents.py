@@ -53,17 +53,14 @@ class Block:
 
     @property
     def runs(self) -> bool:
-        """True if it is to be run."""
         return self.kind in ("python", "sh") and not self.remark.startswith(NOT_RUN)
 
     @property
     def code(self) -> int:
-        """The expected exit code of its commands."""
         return int(self.remark.removeprefix(EXITS)) if self.remark.startswith(EXITS) else 0
 
 
 def documents() -> list[Path]:
-    """The README and every page."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -101,7 +98,6 @@ def run(page: Path, folder: Path) -> int:
 
 
 def _python(block: Block, place: str, names: dict[str, Any]) -> str:
-    """The output of a Python block."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         try:
             # as many empty lines before it as on the page, so that a traceback names the page's line
@@ -112,7 +108,6 @@ def _python(block: Block, place: str, names: dict[str, Any]) -> str:
 
 
 def _commands(block: Block, place: str) -> str:
-    """The output of a block's commands, without progress."""
     printed = ""
     for arguments in _lines(block, place):
         out, err = io.StringIO(), io.StringIO()
@@ -125,7 +120,6 @@ def _commands(block: Block, place: str) -> str:
 
 
 def _lines(block: Block, place: str) -> Iterator[list[str]]:
-    """The arguments of each command."""
     for line in block.body.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words and words[0] != "lipverify":

@@ -206,7 +206,6 @@ RATES = Table(
 
 
 def placed(claims: tuple[Record, ...]) -> tuple[Record, ...]:
-    """The claims under their headings."""
     return tuple(msgspec.structs.replace(c, heading=HEADINGS.get(c.id.split("/")[0])) for c in claims)
 
 
@@ -324,7 +323,6 @@ def realistic() -> Ledger:
 
 
 def ledger(claims: tuple[Record, ...]) -> Ledger:
-    """A ledger around claims."""
     return Ledger(
         profile="quick",
         seed=7,

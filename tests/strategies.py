@@ -23,7 +23,6 @@ def target(observation: float, label: str = "") -> float:
 
 
 def laws() -> st.SearchStrategy[RidgeLaw]:
-    """Affine and ReLU laws."""
     return named_laws("affine", "relu")
 
 

@@ -49,7 +49,7 @@ def reachable(start: str) -> set[str]:
     return seen
 
 
-METHODS = ("exact.biases.terms", "exact.zonal.terms", "certified", "asymptotic.terms", "montecarlo.terms", "block")
+METHODS = ("exact.ridge.terms", "exact.zonal.terms", "certified", "asymptotic.terms", "montecarlo.terms", "block")
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(METHODS, 2)))

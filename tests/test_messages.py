@@ -22,7 +22,6 @@ PUBLIC = {name for module in ("lipverify", *MODULES) for name in getattr(import_
 
 
 def messages(source: str) -> Iterator[str]:
-    """The texts of a module that are neither docstrings nor code."""
     tree = ast.parse(source)
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):

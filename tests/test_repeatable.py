@@ -79,7 +79,6 @@ def test_a_limit_in_seconds_is_refused_in_a_test_of_every_run() -> None:
 
 
 def imported(path: Path) -> set[str]:
-    """The names that a file imports from Hypothesis."""
     nodes = (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom))
     return {alias.name for node in nodes if node.module == "hypothesis" for alias in node.names}
 

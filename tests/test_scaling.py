@@ -20,7 +20,6 @@ LADDER = (1e4, 1e30)
 
 
 def off(law: Growth, truth: float) -> float:
-    """True error divided by claimed error."""
     return abs(law.exponent - truth) / law.error
 
 

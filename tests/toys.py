@@ -20,9 +20,7 @@ def cell(
     grade: Grade | None = None,
     method: str | None = None,
 ) -> CellPlan:
-    """A cell that is judged by the interval of its result; its true control is slightly wider than the measured
-    interval.
-    """
+    """A cell that is judged by the interval of its result; its true control holds for every toy."""
     return CellPlan(
         where=where or {},
         measurement=measurement,
@@ -31,7 +29,7 @@ def cell(
         claimed="as allowed",
         allowed=allowed,
         false=ControlPlan(says, false),
-        true=ControlPlan("what it is", lambda found: Allowed(found.ends[0] - 0.1, found.ends[1] + 0.1)),
+        true=ControlPlan("within a million", Allowed(-1e6, 1e6)),
         method=method,
         grade=grade,
     )
@@ -40,7 +38,6 @@ def cell(
 def claim(
     *cells: CellPlan, id: str = "toy.value", expected: Any = "supported", proves: str = "", **evidence: Any
 ) -> Claim:
-    """A claim with this evidence."""
     crossed: tuple[CrossPlan, ...] = evidence.pop("cross_checks", ())
     return Claim(
         id=id,

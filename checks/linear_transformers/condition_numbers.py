@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,20 @@ def chebyshev_weights(layers: int) -> tuple[GDPlusPlus, ...]:
 def _sqrt(x: Number) -> Number:
     """The square root of a float or a ball."""
     return x.sqrt() if hasattr(x, "sqrt") else math.sqrt(x)
+
+
+def least_coefficient(phase: str, constant: str) -> Fraction:
+    """The least coefficient of the polynomial of Lemma A.3 in kappa minus its smallest value: none is negative if the lemma holds.
+
+    With xx nu = -1/3, kappa' = 4 kappa^3 / (3 kappa - 1)^2. "wide": c kappa - kappa' >= 0 from kappa = 11/10 on; "near":
+    c (kappa - 1)^2 - (kappa' - 1) >= 0 from kappa = 1 on; both times (3 kappa - 1)^2 over a positive factor.
+    """
+    from sympy import Poly, Rational, Symbol
+
+    t, c = Symbol("t"), Rational(constant)
+    kappa = t + (Rational(11, 10) if phase == "wide" else 1)
+    polynomial = c * (3 * kappa - 1) ** 2 - (4 * kappa**2 if phase == "wide" else 4 * kappa - 1)
+    return min(Fraction(int(each.p), int(each.q)) for each in Poly(polynomial, t).all_coeffs())
 
 
 def signed_residual(kappa: float, layers: int, sign: int = 1) -> tuple[float, float]:

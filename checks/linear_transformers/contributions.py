@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
@@ -31,10 +32,9 @@ import msgspec
 import numpy as np
 
 from lipverify.checks.linear_transformers import layers_in_words as layers
-from lipverify.checks.linear_transformers.quantities import Floats, Value, is_trained, tokens, trained
-from lipverify.checks.linear_transformers.rounding import rounding_bound
+from lipverify.checks.linear_transformers.quantities import Floats, Value, trained
 from lipverify.claims import remembered
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import (
     Diagonal,
     Tokens,
@@ -45,7 +45,7 @@ from lipverify.linear_transformer import (
     regression_named,
     trajectory,
 )
-from lipverify.sampling import mean_with_half_width, normals
+from lipverify.sampling import generator, mean_with_half_width
 
 Weight = Literal["xx", "xy", "yx", "yy"]
 WEIGHTS: tuple[Weight, ...] = ("xx", "xy", "yx", "yy")
@@ -58,7 +58,6 @@ FEW = 512
 ERRORS = 3 / NormalDist().inv_cdf(0.975)
 """Three standard errors, in half-widths of a 95 % interval."""
 Array = Any
-MISSING = (0.0, math.inf, "this training is not there")
 
 
 class Direct(NamedTuple):
@@ -71,33 +70,21 @@ class Direct(NamedTuple):
 class Contributions(msgspec.Struct, frozen=True, kw_only=True):
     """The effects of the weights of one model; root mean squares are over contexts and isotropic queries.
 
-    Attributes
-    ----------
-    prediction
-        Root mean square of the prediction after 0, 1, ... layers.
-    removed
-        Root mean square of its change after 0, 1, ... layers when a weight is set to zero, by layer of the weight and then by weight.
-    direct
-        Root mean square of the additions of yx and then yy of each layer to the prediction.
-    loss
-        1/2 E |w - w*|^2, with its 95 % half-width.
-    cost
-        The increase of the loss when a weight is set to zero, with the 95 % half-width of the paired difference.
+    `prediction`: of the prediction after 0, 1, ... layers. `removed`: of its change when a weight is set to zero, by
+    layer of the weight and then by weight. `direct`: of the additions of yx and then yy of each layer.
     """
 
     prediction: tuple[float, ...]
     removed: tuple[tuple[tuple[float, ...], ...], ...]
     direct: tuple[tuple[float, ...], tuple[float, ...]]
-    loss: tuple[float, float]
-    cost: tuple[tuple[tuple[float, float], ...], ...]
 
 
 class Delayed(NamedTuple):
     """The change of y_t one layer after xy acted: through the query's covariates, the context's, and both."""
 
-    query: float
-    context: float
-    both: float
+    query: Any
+    context: Any
+    both: Any
 
 
 def direct(gram: Array, model: Sequence[Diagonal]) -> Direct:
@@ -125,22 +112,16 @@ def predictors(gram: Array, model: Sequence[Diagonal]) -> Array:
 def ablated(model: Sequence[Diagonal], layer: int, weight: Weight) -> tuple[Diagonal, ...]:
     """The model with one weight of one layer (counted from 0) set to zero."""
     _require(model, layer, weight)
-    return (*model[:layer], replace(model[layer], **{weight: 0.0}), *model[layer + 1 :])
+    return (*model[:layer], replace(model[layer], **{weight: 0 * getattr(model[layer], weight)}), *model[layer + 1 :])
 
 
 def root_mean_square(w: Array) -> tuple[float, float]:
     """sqrt(E |w|^2) of w of shape (contexts, d), and its 95 % half-width: E <w, x>^2 = |w|^2 for isotropic queries."""
+    if not w.any():  # the same model twice, or a weight that nothing reads: 0 in each context, and no sample to judge
+        return 0.0, 0.0
     mean, half_width = mean_with_half_width((w * w).sum(axis=-1))
     root = float(mean) ** 0.5
     return root, half_width / (2 * root) if root else 0.0
-
-
-def _believed(values: Floats) -> Value:
-    """The mean and the half-width of its interval, infinite if a few contexts rule the mean."""
-    try:
-        return mean_with_half_width(values)
-    except OutOfReach:
-        return float(values.mean()), math.inf
 
 
 def contributions(model: Sequence[Diagonal], contexts: Any) -> Contributions:
@@ -149,9 +130,6 @@ def contributions(model: Sequence[Diagonal], contexts: Any) -> Contributions:
     whole, added = predictors(gram, model), direct(gram, model)
     without = [[predictors(gram, ablated(model, k, name)) for name in WEIGHTS] for k in range(len(model))]
 
-    def losses(w: Array) -> Floats:
-        return ((w[:, -1] - contexts.task) ** 2).sum(axis=-1) / 2
-
     def by_layer(w: Array) -> tuple[float, ...]:
         return tuple(float((w[:, k] ** 2).sum(axis=-1).mean()) ** 0.5 for k in range(w.shape[1]))
 
@@ -159,23 +137,11 @@ def contributions(model: Sequence[Diagonal], contexts: Any) -> Contributions:
         prediction=by_layer(whole),
         removed=tuple(tuple(by_layer(whole - less) for less in each) for each in without),
         direct=(by_layer(added.yx), by_layer(added.yy)),
-        loss=_believed(losses(whole)),
-        cost=tuple(tuple(_believed(losses(less) - losses(whole)) for less in each) for each in without),
     )
 
 
-def delayed(moments: Floats, query: Floats, before: Diagonal, yx: float) -> Delayed:
-    """The change of the query's label by xy of a layer, one layer later, where `yx` reads the covariates.
-
-    Parameters
-    ----------
-    moments
-        Of the tokens before the layer `before`, (d + 1, d + 1).
-    query
-        (x_t, y_t) before that layer, (d + 1,).
-    before, yx
-        The layer with xy, and the weight yx of the next layer.
-    """
+def delayed(moments: Any, query: Any, before: Diagonal, yx: Any) -> Delayed:
+    """The change of the query's label by xy of the layer `before`, one layer later, where `yx` reads the covariates."""
     Sigma, alpha, energy = moments[:-1, :-1], moments[:-1, -1], moments[-1, -1]
     x, y = query[:-1], query[-1]
     labelled = (1 + before.yy * energy) * alpha + before.yx * (Sigma @ alpha)
@@ -183,9 +149,9 @@ def delayed(moments: Floats, query: Floats, before: Diagonal, yx: float) -> Dela
     square = np.sum(alpha * alpha)
     mu = (1 + before.yy * energy) * energy + before.yx * square
     return Delayed(
-        query=float(yx * before.xy * y * np.sum(beta * alpha)),
-        context=float(yx * before.xy * mu * np.sum(alpha * z)),
-        both=float(yx * before.xy * before.xy * y * mu * square),
+        query=yx * before.xy * y * np.sum(beta * alpha),
+        context=yx * before.xy * mu * np.sum(alpha * z),
+        both=yx * before.xy * before.xy * y * mu * square,
     )
 
 
@@ -206,39 +172,34 @@ def after_two(ways: str) -> Any:
     return layers.delayed(2, tuple(ways.split(", ")))
 
 
-def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: Any = "xy") -> Value:
-    """The change of y_t after the layer, token by token, divided by y_t."""
-    label, change, rounding, _ = changed(d, n, layer, seed, weight, after=1)
-    return change / label, rounding / abs(label)
+def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: Any = "xy") -> Fraction:
+    """The change of y_t after the layer, token by token, over y_t, in fractions."""
+    label, change, _ = changed(d, n, layer, seed, weight, after=1)
+    return change / label
 
 
-def tokens_after_two(d: int, n: int, layer: int, seed: int, ways: str) -> Value:
-    """The change of y_t one layer later minus the stated terms, divided by the change."""
-    _, change, rounding, parts = changed(d, n, layer, seed, "xy", after=2)
-    stated = sum(float(getattr(parts, way)) for way in ways.split(", "))
-    return 1 - stated / change, rounding / abs(change) * (1 + abs(stated / change))
+def tokens_after_two(d: int, n: int, layer: int, seed: int, ways: str) -> Fraction:
+    """The change of y_t one layer later minus the stated terms, over the change, in fractions."""
+    _, change, parts = changed(d, n, layer, seed, "xy", after=2)
+    return 1 - sum((getattr(parts, way) for way in ways.split(", ")), Fraction(0)) / change
 
 
-def changed(d: int, n: int, layer: int, seed: int, weight: Weight, after: int) -> tuple[float, float, float, Delayed]:
-    """y_t the given number of layers after one, its change by the weight, a bound on rounding, and the stated terms."""
-    stream, place = f"effects/arrival/{d}/{n}/{layer - 1}", layer - 1
-    context, query = tokens(d, n, seed, stream)
-    drawn = normals(seed, stream, 2, (layer + 1, 4))
-    # no weight is near 0, so that the change is far above rounding; all are small, so that nothing diverges
-    model = [Diagonal(*map(float, row)) for row in 0.1 * (drawn + np.sign(drawn)) / np.sum(context**2)]
+def changed(d: int, n: int, layer: int, seed: int, weight: Weight, after: int) -> tuple[Fraction, Fraction, Delayed]:
+    """y_t the given number of layers after one, its change by the weight, and the stated terms: integers as tokens."""
+    random, place = generator(seed, f"effects/arrival/{d}/{n}/{layer - 1}", 0), layer - 1
+    context = random.integers(-9, 10, (n, d + 1)).astype(object)
+    query = np.append(random.integers(1, 10, d).astype(object), np.asarray([0], dtype=object))
+    weights: Any = [[Fraction(int(k), 1000) for k in random.integers(1, 10, 4)] for _ in range(layer + 1)]
+    model = [Diagonal(*four) for four in weights]
     passed, without = (forward(Tokens(context, query), chosen) for chosen in (model, ablated(model, place, weight)))
-    label, other = (float(each[place + after].query[-1]) for each in (passed, without))
+    label, other = (each[place + after].query[-1] for each in (passed, without))
     before = passed[place]
     parts = delayed(before.context.T @ before.context, before.query, model[place], model[place + 1].yx)
-    # the change is a difference of two passes, and the formula takes a third
-    rounding = 2 * float(rounding_bound(query, context, [weights.layer(d) for weights in model])[-1])
-    return label, label - other, rounding, parts
+    return label, label - other, parts
 
 
 def change(layer: int, after: int, contexts: int, training: int, seed: int) -> Any:
     """Root mean square of the change of the prediction without xy of a layer, divided by that of the prediction."""
-    if not is_trained(NOISE, "OMEGA", LAYERS, training):
-        return MISSING
     model, gram = trained(NOISE, "OMEGA", LAYERS, training).model, fresh(contexts, seed).gram
     read = layer + after - 1
     w, less = (predictors(gram, each[:read])[:, -1] for each in (model, ablated(model, layer - 1, "xy")))
@@ -256,8 +217,6 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
 
     The adjusted loss. A context counts as at most d/2, the loss of predicting 0 without noise.
     """
-    if not is_trained(NOISE, "OMEGA", LAYERS, training):
-        return MISSING
     model, here = trained(NOISE, "OMEGA", LAYERS, training).model, evaluation(fresh(contexts, seed))
     fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in model)
     # one method for both, so that no term is exactly no change
@@ -279,27 +238,25 @@ def with_momentum(gram: Array, model: Sequence[Diagonal], share: float) -> Array
     return state.w
 
 
-def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: int, seed: int) -> Any:
-    """Log of the loss with u = 0 before every layer, divided by the loss; without retraining.
+def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: int, seed: int) -> Value:
+    """Log of the adjusted loss with u = 0 before every layer, divided by the adjusted loss; without retraining.
 
-    u carries the labels' noise into the covariates, which is the momentum of Lemma 4.4. The loss is 1/2 |w - w*|^2; a
-    context counts as at most d/2, the loss of predicting 0 without noise.
+    u carries the labels' noise into the covariates, which is the momentum of Lemma 4.4. A context counts as at most
+    d/2, the loss of predicting 0 without noise.
     """
-    family = model.upper()
-    if not is_trained(noise, family, layers, training):
-        return MISSING
-    drawn = shared_by_models(noise, contexts, seed)
-    record, few = trained(noise, family, layers, training), np.split(drawn.gram, range(FEW, contexts, FEW))
-
+    here, record = shared_by_models(noise, contexts, seed), trained(noise, model.upper(), layers, training)
+    grams = np.split(here.contexts.gram, range(FEW, contexts, FEW))
     with np.errstate(over="ignore", invalid="ignore"):
-        without_u = np.concatenate([with_momentum(gram, record.model, 0.0) for gram in few])
-        reset, whole = (((w - drawn.task) ** 2).sum(axis=-1) / 2 for w in (without_u, record(drawn)))
-    return _log_quotient(reset, whole, drawn.task.shape[1])
+        without_u = np.concatenate([with_momentum(gram, record.model, 0.0) for gram in grams])
+        reset, whole = (here.losses(each) for each in (lambda _: without_u, record))
+    return _log_quotient(reset, whole, here.contexts.task.shape[1])
 
 
 def _log_quotient(losses: Floats, whole: Floats, d: int) -> Value:
     """Log of a quotient of mean losses, with three standard errors; contexts are paired and count as at most d/2."""
     losses, whole = (np.minimum(np.nan_to_num(each, nan=np.inf), d / 2) for each in (losses, whole))
+    if np.array_equal(losses, whole):  # one layer has no earlier xy: the same model twice
+        return 0.0, 0.0
     (a, b) = float(losses.mean()), float(whole.mean())
     return math.log(a / b), ERRORS * mean_with_half_width(losses / a - whole / b)[1]
 
@@ -307,7 +264,7 @@ def _log_quotient(losses: Floats, whole: Floats, d: int) -> Value:
 @remembered(maxsize=1)
 def shared_by_models(noise: str, contexts: int, seed: int) -> Any:
     """Contexts of a law, the same for all its models."""
-    return draw_contexts(regression_named(noise), contexts, seed, f"effects/momentum/{noise}")
+    return evaluation(draw_contexts(regression_named(noise), contexts, seed, f"effects/momentum/{noise}"))
 
 
 def fresh(contexts: int, seed: int) -> Any:

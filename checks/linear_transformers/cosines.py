@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lipverify.checks.linear_transformers.quantities import Floats, Value, require
-from lipverify.claims import between, makes, proved
+from lipverify.claims import makes, proved
 from lipverify.proofs import leftover, letters
 
 LARGEST_LOSS = 1 - float(np.finfo(float).eps)
@@ -140,8 +140,7 @@ def every_length(d: int) -> Any:
     """The largest n E cos^2 over every n, which the limit attains: between the constants of a proof."""
     from lipverify.proofs import prove_cosine
 
-    found = proved("lt-cosine", "cosine", {}, prove_cosine)
-    return between(found, found.constants["low"], found.constants["offset"]) + d
+    return proved("lt-cosine", "cosine", {}, prove_cosine).fact("excess") + d
 
 
 def above_by_moment(d: int, times: int) -> Any:

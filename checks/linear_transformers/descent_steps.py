@@ -10,7 +10,7 @@ the state (M, u, a, w) to
     Pi = yx M^T (M + kappa u w*^T),       Phi = a rho yx M^T,                rho = sum r_i^2,
 
 where Sigma = sum x x^T over the initial tokens, and Sigma^l = sum x^l x^lT and lambda^l = sum (y^l)^2 over the tokens
-before the layer. This holds with kappa = 1; the paper prints kappa = a, and can be read with one Sigma for both.
+before the layer. This holds with kappa = 1; the paper's appendix prints kappa = a.
 """
 
 from __future__ import annotations
@@ -18,16 +18,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lipverify.checks.linear_transformers import layers_in_words as layers
 from lipverify.checks.linear_transformers.quantities import Value
-from lipverify.checks.linear_transformers.rounding import rounding_bound
-from lipverify.linear_transformer import Diagonal, Tokens, forward, trajectory
+from lipverify.linear_transformer import (
+    CategoricalNoise,
+    Diagonal,
+    Regression,
+    Tokens,
+    draw_contexts,
+    forward,
+    trajectory,
+)
 from lipverify.proofs import identity, leftover, letters
-from lipverify.sampling import generator, mean_with_half_width, normals
+from lipverify.sampling import generator, mean_with_half_width
 
 LEAST_SQUARES = "least squares"
 
@@ -39,29 +46,15 @@ class Fit(NamedTuple):
     rho: Any
 
 
-def least_squares(gram: Any) -> Fit:
-    """Least squares from the moments (d + 1, d + 1) of the tokens, for Sigma of full rank.
-
-    >>> E = np.asarray([[1.0, 1.0], [1.0, 3.0]])  # x = 1 and y = 1; x = 1 and y = 3
-    >>> [float(part) for part in (*least_squares(E.T @ E).w, least_squares(E.T @ E).rho)]  # the mean 2, and 1 + 1 around it
-    [2.0, 2.0]
-    """
-    Sigma, alpha, energy = gram[:-1, :-1], gram[:-1, -1], gram[-1, -1]
-    w = np.linalg.solve(Sigma, alpha)
-    return Fit(w, energy - np.sum(w * alpha))
-
-
-def momentum_step(
-    T: Any, gram: Any, weights: Any, fit: Fit, kappa: str = "one", moments: str = "current"
-) -> tuple[Any, Any]:
-    """(u', w') of the lemma: kappa is "one" or "a", the moments in Lambda are the "current" or the "original" ones.
+def momentum_step(T: Any, gram: Any, weights: Any, fit: Fit, kappa: str = "one") -> tuple[Any, Any]:
+    """(u', w') of the lemma: kappa is "one" or "a".
 
     T = [[M, u], [-w^T, a]] is the state, `gram` holds the moments of the tokens before any layer.
     """
     M, u, w, a = T[:-1, :-1], T[:-1, -1], -T[-1, :-1], T[-1, -1]
     now, rho, one = T @ gram @ T.T, fit.rho, np.eye(len(u), dtype=int)
     mixed = M + (a if kappa == "a" else 1) * np.outer(u, fit.w)
-    Lambda = -weights.xy * a * a * rho * one - weights.xx * (now if moments == "current" else gram)[:-1, :-1]
+    Lambda = -weights.xy * a * a * rho * one - weights.xx * now[:-1, :-1]
     Gamma, s = a * weights.xy * mixed, weights.yy * now[-1, -1]
     Pi, Phi = weights.yx * M.T @ mixed, a * rho * weights.yx * M.T
     descent = gram[:-1, :-1] @ (a * fit.w - w)
@@ -81,21 +74,20 @@ class Exact:
         """T between the layers."""
         return trajectory((self.context.T @ self.context)[None], [self.first])[-1].map[0]
 
-    def fit(self, name: str) -> Fit:
-        """Least squares, solved in fractions; or the weights 1, ..., d, whose residuals are not orthogonal to x."""
+    @cached_property
+    def fit(self) -> Fit:
+        """Least squares, solved in fractions."""
         from sympy import Matrix
 
         X, y = self.context[:, :-1], self.context[:, -1]
-        w = np.arange(1, X.shape[1] + 1).astype(object)
-        if name == LEAST_SQUARES:
-            solved = Matrix(X.T @ X).LUsolve(Matrix(X.T @ y))
-            w = np.asarray([Fraction(int(entry.p), int(entry.q)) for entry in solved], dtype=object)
+        solved = Matrix(X.T @ X).LUsolve(Matrix(X.T @ y))
+        w = np.asarray([Fraction(int(entry.p), int(entry.q)) for entry in solved], dtype=object)
         residuals = y - X @ w
         return Fit(w, residuals @ residuals)
 
-    def lemma(self, kappa: str = "one", moments: str = "current", fit: str = LEAST_SQUARES) -> tuple[Any, Any]:
+    def lemma(self, kappa: str = "one") -> tuple[Any, Any]:
         """(u', w') of the lemma."""
-        return momentum_step(self.state, self.context.T @ self.context, self.second, self.fit(fit), kappa, moments)
+        return momentum_step(self.state, self.context.T @ self.context, self.second, self.fit, kappa)
 
     @cached_property
     def by_tokens(self) -> tuple[Any, Any]:
@@ -118,22 +110,15 @@ def drawn(d: int, n: int, seed: int) -> Exact:
     return Exact(context, Diagonal(*weights[:4]), Diagonal(*weights[4:]))
 
 
-def in_words(kappa: Any, moments: str, fit: str) -> Any:
+def in_words(kappa: Any, fit: str) -> Any:
     """The words that remain of the lemma at any state and any tokens, for every d and n."""
-    return layers.momentum(kappa, moments, orthogonal=fit == LEAST_SQUARES)
+    return layers.momentum(kappa, orthogonal=fit == LEAST_SQUARES)
 
 
-def in_fractions(d: int, n: int, kappa: str, moments: str, fit: str, seed: int) -> Fraction:
-    """Number of entries of (u', w') in which the lemma is wrong, for random tokens and weights."""
-    case = drawn(d, n, seed)
-    missed = np.concatenate(case.by_tokens) - np.concatenate(case.lemma(kappa, moments, fit))
-    return Fraction(int(np.count_nonzero(missed)))
-
-
-def smallest(kappa: str, moments: str, fit: str) -> dict[str, Fraction]:
+def smallest(kappa: str) -> dict[str, Fraction]:
     """One token x = y = 1; first xy = yy = 1, then xx = xy = yx = 1: (u', w') token by token minus the lemma."""
     case = Exact(np.ones((1, 2), dtype=int).astype(object), Diagonal(0, 1, 0, 1), Diagonal(1, 1, 1, 0))
-    pairs = zip("uw", case.by_tokens, case.lemma(kappa, moments, fit), strict=True)
+    pairs = zip("uw", case.by_tokens, case.lemma(kappa), strict=True)
     return {name: Fraction(moved[0] - stated[0]) for name, moved, stated in pairs}
 
 
@@ -145,27 +130,13 @@ def kappa_of_tokens(d: int, n: int, seed: int) -> Fraction:
     return 1 + ((w - w_one) @ slope) / (slope @ slope)
 
 
-def length_in_words(squares: Literal["labels", "residuals", "noise"]) -> Any:
-    """A layer with only xy and one with only yx minus the step with a sum of squares, as words that remain; for every d and n."""
-    return layers.adaptive(squares)
-
-
-def length_by_tokens(d: int, n: int, sigma: float, squares: str, seed: int) -> Value:
-    """The sum (y_t'' / (yx <Sigma w*, x_t>) - 1) / xy that makes the step exact, divided by the stated one, minus 1."""
-    cell = f"steps/adaptive/{d}/{n}/{sigma:g}"
-    X, task, noise = (normals(seed, cell, k, shape) for k, shape in enumerate(((n, d), (d,), (n,))))
-    y = X @ task + sigma * noise
-    context, query = np.column_stack([X, y]), np.append(normals(seed, cell, 3, (d,)), 0.0)
-    gram, xy, yx = context.T @ context, -1 / (2 * float(y @ y)), -1 / n
-    if squares == "residuals":
-        stated = least_squares(gram).rho
-    else:
-        stated = y @ y if squares == "labels" else np.sum((sigma * noise) ** 2)
-    model = [Diagonal(0.0, xy, 0.0, 0.0), Diagonal(0.0, 0.0, yx, 0.0)]
-    plain = yx * float(gram[:-1, -1] @ query[:-1])
-    moved = float(forward(Tokens(context, query), model)[-1].query[-1])
-    rounding = float(rounding_bound(query, context, [layer.layer(d) for layer in model])[-1])
-    return float((moved / plain - 1) / xy / stated - 1), float(rounding / abs(plain * xy * stated))
+def assumed_share(sigma: float, contexts: int, seed: int) -> Value:
+    """E sum r_i^2 / E sum y_i^2 at the paper's sizes: the printed sum over that of the two layers themselves."""
+    drawn = draw_contexts(Regression(10, 20, CategoricalNoise((sigma,))), contexts, seed, f"steps/assumed/{sigma:g}")
+    fit = np.linalg.solve(drawn.covariance, drawn.alpha[..., None])[..., 0]
+    residual = drawn.energy - np.sum(fit * drawn.alpha, axis=-1)
+    share = float(residual.mean() / drawn.energy.mean())
+    return share, share * mean_with_half_width(residual / residual.mean() - drawn.energy / drawn.energy.mean())[1]
 
 
 def length(sigma: float, contexts: int, seed: int) -> dict[str, Value]:

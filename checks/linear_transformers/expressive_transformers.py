@@ -7,12 +7,11 @@ between the layers breaks it.
 
 from lipverify.checks.linear_transformers import cosines
 from lipverify.checks.linear_transformers.cosines import LINEAR, RMS, SQUARE, TOKENS
+from lipverify.checks.linear_transformers.quantities import EXPRESSIVE
 from lipverify.checks.linear_transformers.sampled_cosines import one_context, sampled_best, transformer
 from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
-THEOREM = ("V", "Theorem 4.2", r"""paraphrased: for $x \sim N(0, \mathbf{I})$, $y = w^\top x$ and the target $y^* = x(1)^2$ the cosine
-    similarity of $y^l$ and $y^*$ is $O(\sqrt{d/n})$, with high probability at most 0.1 for $n \gg d$""")
 REBUTTAL = ("V", "Rebuttal 1, networks between the layers", """With nonlinear FFNs, Theorem 4.2 no longer holds. A quadratic FFN can
     indeed introduce higher-order relationships, however the output of each attention layer is still a linear combination of its inputs
     (though the weights might be non-linear functions of the input).""")
@@ -29,7 +28,7 @@ claim("lt.expressive-limit/transformer",
       bound(at(transformer, contexts=per_profile(400, 4000)), rf"\max_v {SQUARE}", of="ceiling", equals=5, within="4/sqrt(n)",
             method="montecarlo", over={MODEL: [(3, n, 0, 1, "e_1") for n in (300, 1000, 3000)]}),
       agree(SAMPLED, SAMPLED, SQUARE, of=("square", "averaged"), over={MODEL: ALL}),
-      source=THEOREM, kind="sharp", expected="supported",
+      source=EXPRESSIVE, kind="sharp", expected="supported",
       title="A linear transformer's own cosine falls like the root of n, without the dimension",
       statement=r"\mathbb{E} \cos^2(y^l, y^*) \leq \frac{5}{n} (1 + o(1)), \qquad \mathbb{E} \cos(y^l, y^*) = 0",
       assumes=(TOKENS, LINEAR, "random full $P$ and $Q$, fresh for each context; $w = e_1$ or $w \\sim N(0, \\mathbf{I})$",
@@ -45,7 +44,7 @@ claim("lt.expressive-limit/transformer",
 claim("lt.expressive-limit/attained",
       exponent(cosines.first_coordinate, RMS, of="cosine", along={"n": (100, 1e30, per_profile(13, 25))}, equals="-1/2", method="exact"),
       bound(cosines.first_coordinate, SQUARE, of="n square", equals=5, within="5e-12", over={"n": 1e30}, method="exact"),
-      source=THEOREM, kind="sharp", expected="supported", title="The order in n is attained: no bound of smaller order holds",
+      source=EXPRESSIVE, kind="sharp", expected="supported", title="The order in n is attained: no bound of smaller order holds",
       statement=rf"{RMS} = \Theta(n^{{-1/2}}) \text{{ for }} w = e_1, \quad \lim {SQUARE} = 5",
       assumes=(TOKENS, LINEAR, "$w = e_1$, no layer: $y^0 = x(1)$, in any dimension"),
       finding=r"""$5 = \mathbb{E} g^6 / (\mathbb{E} g^2\, \mathbb{E} g^4)$: the two vectors are independent up to the
@@ -53,7 +52,7 @@ claim("lt.expressive-limit/attained",
 claim("lt.expressive-limit/every-context",
       bound(one_context, r"\cos(y^*, y)", high="0.1", control=("0.05", {"equals": 1, "within": "1e-15*n"}), method="exact",
             over={("d", "n"): ((1, 1000), (3, 1000), (3, 100_000)), "fixed": "x(1) = 1"}),
-      source=THEOREM, kind="stronger", expected="refuted", title="At most 0.1 for every context, however long",
+      source=EXPRESSIVE, kind="stronger", expected="refuted", title="At most 0.1 for every context, however long",
       statement=r"|\cos(y^l, y^*)| \leq 0.1 \text{ for all } x_1, \ldots, x_n, \quad n \gg d",
       assumes=(TOKENS, LINEAR, "$w = e_1$ and no layer"),
       finding="""Tokens with $x(1) = 1$ have $y = y^* = 1$ for $w = e_1$. They have probability 0, but by continuity
@@ -63,7 +62,7 @@ claim("lt.expressive-limit/odd-target",
       bound(at(sampled_best, contexts=per_profile(100, 1000)), RMS, of="cosine", high="0.1", truth="sqrt(3/5)",
             control=(None, {"equals": "sqrt(3/5)", "within": "0.02"}), method="montecarlo",
             over={("d", "n"): ((1, 1000), (3, 1000), (10, 1000)), "power": 3}),
-      source=THEOREM, kind="stronger", expected="refuted", title="The same bound for the target x(1)³",
+      source=EXPRESSIVE, kind="stronger", expected="refuted", title="The same bound for the target x(1)³",
       statement=rf"{RMS} \leq 0.1 \text{{ for }} n \gg d \text{{ and }} y^* = x(1)^3",
       assumes=(TOKENS.replace("x(1)^2", "x(1)^3"), LINEAR, "the best $v$ for each context; root mean square over contexts"),
       finding="""Not printed. The theorem is about parity, not about degree: $x(1)^2$ is even, and every linear readout

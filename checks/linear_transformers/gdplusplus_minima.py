@@ -5,13 +5,11 @@ ends in one that is not the best, and the printed entries lie there. With three 
 the best minimum known and the one at the end from small weights.
 """
 
-from lipverify.checks.linear_transformers import gdplusplus_figures as figures
 from lipverify.checks.linear_transformers.gdplusplus_losses import critical_points, plain_training, printed_quotients
-from lipverify.checks.linear_transformers.quantities import ADJUSTED, NOISE_LAWS, STANDARD
+from lipverify.checks.linear_transformers.quantities import ADJUSTED, NOISE_LAWS, STANDARD, TABLE_1
 from lipverify.claims import bound, claim
 
 # fmt: off
-TABLE_1 = ("V", "Table 1", "paraphrased: adjusted evaluation losses of trained GD++ models with 1 to 7 layers, by law of the noise")
 ASSUMED = (STANDARD, ADJUSTED, r"only $\omega_{xx}$, $\omega_{yx}$")
 FLOW = (*ASSUMED, "expected losses over all contexts",
         "gradient flow, the limit of small steps, of the two weights of each layer, from 0")
@@ -22,15 +20,14 @@ MINIMA = {"uniform-0": 3, "uniform-1": 3, "uniform-2": 3, "uniform-3": 2, "unifo
 """Strict local minima of two layers, by law of the noise."""
 
 claim("lt.gd-plus-plus/critical-points",
-      bound(critical_points, r"\#\{\text{strict local minima}\}", of="minima", equals="k", within="1/10", method="algebra"),
+      bound(critical_points, r"\#\{\text{strict local minima}\}", equals="k", within="1/10", method="algebra"),
       source=TABLE_1, kind="stronger", expected="supported", over={"noise": {noise: {"k": str(count)} for noise, count in MINIMA.items()}},
       title="two layers have three strict local minima with little noise, then two, then one",
       assumes=(*ASSUMED, """two layers, expected losses over all contexts; strict in the three free parameters of the
             weights"""),
       finding="""The other critical points are saddles with one descent direction. The list is complete: the equations
           are polynomials with rational coefficients, their resultants are solved for all real roots, and each solution
-          is certified by Krawczyk's test in balls.""",
-      shows=figures.CRITICAL_POINTS)
+          is certified by Krawczyk's test in balls.""")
 claim("lt.gd-plus-plus/small-start",
       bound(printed_quotients, f"{SMALL_START} / {PRINTED}", of="small start", equals=1, within=0.07, control={"high": 0.9},
             method=("exact", "observed"), over={"noise": NOISE_LAWS}),
@@ -40,8 +37,7 @@ claim("lt.gd-plus-plus/small-start",
       title="with two layers, small weights end at the printed entry, and where there are two minima it is not the best",
       statement=rf"|{SMALL_START} / {PRINTED} - 1| \leq 0.07, \qquad \mathcal{{L}}_{{\mathrm{{best}}}} \leq 0.85\, {PRINTED}",
       finding="""So the printed entries of two layers are the result of plain training from small weights: a second
-          minimum, not an early stop.""",
-      shows=figures.ENDS)
+          minimum, not an early stop.""")
 claim("lt.gd-plus-plus/plain-training",
       bound(plain_training, rf"\mathcal{{L}}_{{\mathrm{{Adam}}}} / {SMALL_START}", equals=1, within=0.001, method="training"),
       source=TABLE_1, kind="stronger", expected="supported", over={"noise": "uniform-3", "layers": 2, "training": (0, 1, 2, 3, 4)},

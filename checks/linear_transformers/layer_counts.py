@@ -19,7 +19,7 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.condition_numbers import METHODS, Method, residual
 from lipverify.checks.linear_transformers.quantities import require
-from lipverify.claims import between, proved
+from lipverify.claims import proved
 from lipverify.errors import InvalidInput, OutOfReach
 
 BITS = 1024
@@ -198,22 +198,11 @@ def offset(weights: str, kappa: float) -> dict[str, tuple[float, float]]:
     return {"least": _rounded(min(beyond)), "largest": _rounded(max(beyond))}
 
 
-def tabulated(weights: str) -> dict[str, list[int]]:
-    """Whole layers for epsilon = 1e-1, 1e-12 and 1e-1000, row by row; kappa = 10, ..., 1e6."""
-    decades = (1, 12, 1000)
-    columns = [counts(weights, 10.0**power, decades) for power in range(1, 7)]
-    return {str(k): list(row) for k, row in zip(decades, zip(*columns, strict=True), strict=True)}
-
-
 def every_offset() -> Any:
-    """The largest C over every kappa and epsilon: at most the proved bound, and at least 1 - log_2 log 2 > 3/2.
-
-    At kappa = 1, epsilon = 1/2 one layer is needed, because without layers the residual is 1.
-    """
+    """C of the theorem about every kappa and epsilon."""
     from lipverify.proofs import prove_layers
 
-    found = proved("lt-layers", "layers", {}, prove_layers)
-    return between(found, 1.5, found.constants["C"])
+    return proved("lt-layers", "layers", {}, prove_layers).fact("C")
 
 
 def chebyshev(epsilon: float, layers: float) -> dict[str, tuple[float, float]]:

@@ -70,7 +70,7 @@ def implicit_step(recursion: str = "") -> Leftover:
     return leftover((*token, *query), (*stated, M @ s.x, -(w.T @ s.x)), SIZES)
 
 
-def diagonal_step(twisted: bool = False) -> Leftover:
+def diagonal_step(twisted: str = "no") -> Leftover:
     """A layer of any number of diagonal heads compared with the update with four weights; `twisted` exchanges xy and
     yx.
 
@@ -80,9 +80,25 @@ def diagonal_step(twisted: bool = False) -> Leftover:
     xx, xy, yx, yy = s.px.T @ s.qx, s.px.T @ s.qy, s.py.T @ s.qx, s.py.T @ s.qy
     scores = (s.X.T @ s.x) @ s.qx.T + (s.y * s.t) @ s.qy.T  # of every token j and every head k
     derived = s.x + s.X @ scores @ s.px, s.t + s.y.T @ scores @ s.py
-    if twisted:
+    if twisted == "yes":
         xy, yx = yx, xy
     return leftover(derived, diagonal(s.X, s.y, Four(xx, xy, yx, yy), s.x, s.t), "d n heads")
+
+
+def product(heads: int) -> Leftover:
+    """xx yy compared with xy yx, for diagonal heads with free weights."""
+    shape = "" if heads == 1 else "heads 1"
+    s = letters(px=shape, py=shape, qx=shape, qy=shape)
+    xx, xy, yx, yy = (p * q if heads == 1 else p.T @ q for p in (s.px, s.py) for q in (s.qx, s.qy))
+    return leftover(xx * yy, xy * yx, "heads")
+
+
+def two_heads(heads: int) -> Leftover:
+    """Any four numbers compared with the sum of the heads p = (xx, yx), q = (1, 0) and p = (xy, yy), q = (0, 1), or the first."""
+    s = letters(xx="", xy="", yx="", yy="")
+    pairs = [((s.xx, s.yx), (1, 0)), ((s.xy, s.yy), (0, 1))][:heads]
+    made = [sum(p[i] * q[j] for p, q in pairs) for i in (0, 1) for j in (0, 1)]
+    return leftover([s.xx, s.xy, s.yx, s.yy], [s.xx * 0 + each for each in made], "heads")
 
 
 def diagonal(X: Words, y: Words, weights: Four, x: Words, t: Words) -> tuple[Words, Words]:
@@ -94,11 +110,10 @@ def diagonal(X: Words, y: Words, weights: Four, x: Words, t: Words) -> tuple[Wor
     )
 
 
-def momentum(kappa: Literal["one", "a"] = "one", moments: str = "current", *, orthogonal: bool = True) -> Leftover:
+def momentum(kappa: Literal["one", "a"] = "one", *, orthogonal: bool = True) -> Leftover:
     """(u', w') of a diagonal layer at any state compared with Lemma 4.4, for labels <v, x_i> + r_i.
 
-    Least squares leaves sum r_i x_i = 0 (`orthogonal`). `kappa` is the factor before u w*^T in Gamma and Pi, and the
-    moments in Lambda are those of the current tokens or the "original" ones.
+    Least squares leaves sum r_i x_i = 0 (`orthogonal`). `kappa` is the factor before u w*^T in Gamma and Pi.
     """
     s = letters(X="d n", r="n 1", v="d 1", M="d d", u="d 1", a="", w="d 1", z="d 1", **_FOUR)
     weights, one, y = _four(s), identity("d"), s.X.T @ s.v + s.r
@@ -108,7 +123,7 @@ def momentum(kappa: Literal["one", "a"] = "one", moments: str = "current", *, or
     rho, Sigma = s.r.T @ s.r, s.X @ s.X.T
     mixed = s.M + (s.a if kappa == "a" else 1) * (s.u @ s.v.T)
     descent = Sigma @ (s.a * s.v - s.w)
-    Lambda = -weights.xy * s.a * s.a * rho * one - weights.xx * (keys @ keys.T if moments == "current" else Sigma)
+    Lambda = -weights.xy * s.a * s.a * rho * one - weights.xx * (keys @ keys.T)
     stated = (one - Lambda) @ s.u + s.a * weights.xy * mixed @ descent
     stated_w = (
         s.w + weights.yy * (labels.T @ labels) * s.w
@@ -118,6 +133,32 @@ def momentum(kappa: Literal["one", "a"] = "one", moments: str = "current", *, or
     sides = (u, along, stated, -(stated_w.T @ s.z))
     u, along, stated, label = (side.where(rules) for side in sides)
     return leftover((u, along), (stated, label), SIZES)
+
+
+def gradient(fit: str) -> Leftover:
+    """Minus half the gradient of sum_i (a y_i - <w, x_i>)^2 in w compared with Sigma (a v - w), for labels <v, x_i> + r_i.
+
+    v is the least-squares fit, or the task's own weights, whose residuals need not be orthogonal to the covariates.
+    """
+    s = letters(X="d n", r="n 1", v="d 1", a="", w="d 1")
+    descent = s.X @ (s.a * (s.X.T @ s.v + s.r) - s.X.T @ s.w)
+    rules: dict[tuple[Words, ...], Words | int] = {(s.X, s.r): 0} if fit == "least squares" else {}
+    return leftover(descent.where(rules), s.X @ s.X.T @ (s.a * s.v - s.w), SIZES)
+
+
+def one_step(fit: str) -> Leftover:
+    """sum_i y_i x_i - v compared with (Sigma - I) v, for labels <v, x_i> + r_i; v as in `gradient`."""
+    s = letters(X="d n", r="n 1", v="d 1")
+    rules: dict[tuple[Words, ...], Words | int] = {(s.X, s.r): 0} if fit == "least squares" else {}
+    return leftover((s.X @ (s.X.T @ s.v + s.r) - s.v).where(rules), s.X @ s.X.T @ s.v - s.v, SIZES)
+
+
+def rescaled(weight: str = "yy") -> Leftover:
+    """A layer with one weight compared with x' = x, t' = (1 + yy lambda) t, on any token."""
+    s = letters(X="d n", y="n 1", x="d 1", t="", c="")
+    nothing = s.t * 0
+    weights = Four(nothing, nothing, nothing, nothing)._replace(**{weight: s.c})
+    return leftover(diagonal(s.X, s.y, weights, s.x, s.t), (s.x, s.t + s.c * (s.y.T @ s.y) * s.t), SIZES)
 
 
 def preconditioned(momentum: str = "none", at: str = "any w") -> Leftover:
@@ -143,21 +184,29 @@ def preconditioned(momentum: str = "none", at: str = "any w") -> Leftover:
     return leftover([side.where(fit) for side in derived], [side.where(fit) for side in stated], SIZES)
 
 
-def adaptive(squares: Literal["labels", "residuals", "noise"]) -> Leftover:
+def adaptive(squares: str, moved: str = "by labels") -> Leftover:
     """A layer with only xy and one with only yx, compared with y_t + yx (1 + xy E) <sum y_i x_i, x_t>.
 
-    E is a sum of squares. For residuals of least squares sum r_i x_i = 0; for noise it need not be.
+    E is a sum of squares of the "labels", or of the "residuals" of least squares, with sum r_i x_i = 0. The first layer
+    moves x_i "by labels", xy y_i sum y_i x_i; the section assumes "by residuals", xy r_i sum y_i x_i.
     """
     s = letters(X="d n", r="n 1", v="d 1", x="d 1", **_FOUR)
     y, nothing = s.X.T @ s.v + s.r, letters(t="").t * 0
-    first, second = Four(nothing, s.xy, nothing, nothing), Four(nothing, nothing, s.yx, nothing)
-    keys = s.X + s.xy * (s.X @ y) @ y.T
-    x, t = diagonal(s.X, y, first, s.x, nothing)
-    _, label = diagonal(keys, y, second, x, t)
+    second = Four(nothing, nothing, s.yx, nothing)
+    keys = s.X + s.xy * (s.X @ y) @ (s.r if moved == "by residuals" else y).T
+    _, label = diagonal(keys, y, second, s.x, nothing)  # the query has no label yet: the first layer leaves it
     energy = y.T @ y if squares == "labels" else s.r.T @ s.r
     stated = s.yx * (1 + s.xy * energy) * (s.X @ y).T @ s.x
     rules: dict[tuple[Words, ...], Words | int] = {(s.X, s.r): 0} if squares == "residuals" else {}
     return leftover(label.where(rules), stated.where(rules), SIZES)
+
+
+def residuals(fit: str) -> Leftover:
+    """sum y_i x_i and sum y_i r_i compared with Sigma v and sum r_i^2, for labels <v, x_i> + r_i; v as in `gradient`."""
+    s = letters(X="d n", r="n 1", v="d 1")
+    y = s.X.T @ s.v + s.r
+    rules: dict[tuple[Words, ...], Words | int] = {(s.X, s.r): 0} if fit == "least squares" else {}
+    return leftover([(s.X @ y).where(rules), (y.T @ s.r).where(rules)], [s.X @ s.X.T @ s.v, s.r.T @ s.r], SIZES)
 
 
 def delayed(after: int, ways: tuple[str, ...] = ("query", "context", "both"), weight: str = "xy") -> Leftover:

@@ -4,17 +4,16 @@ omega_yy must fall like 1/n. One layer, three levels, exchanged weights and corr
 """
 
 from lipverify.checks.linear_transformers import two_levels
+from lipverify.checks.linear_transformers.quantities import TWO_LEVELS
 from lipverify.checks.linear_transformers.two_levels import AT, DRAWN, EACH, PAIRS, RIDGE, ROOT
 from lipverify.claims import bound, claim, exponent, per_profile
 
 # fmt: off
-THEOREM = ("V", "Theorem 5.2", r"""paraphrased: for two noise levels $\sigma_1, \sigma_2$ and $x \sim N(0, I/n)$, one layer with only
-    $\omega_{yx}$ and one with only $\omega_{yy}$ reach ridge regression at both as $n \to \infty$""")
 
 claim("lt.noise-adaptive/fixed-weights",
       exponent(two_levels.distance, ROOT, of="root", along={"n": (1e3, 1e12, per_profile(17, 25))}, high="0", strict=True, truth="1",
                control=(None, {"fixed": "no"}), method="exact"),
-      over={"d": 1, "level": 2, "order": "yx-yy", "fixed": "yes"}, source=THEOREM, kind="convention", expected="refuted",
+      over={"d": 1, "level": 2, "order": "yx-yy", "fixed": "yes"}, source=TWO_LEVELS, kind="convention", expected="refuted",
       title="the two weights that are right at n = 100, for every length of the context",
       statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 \to 0 \text{ with } \omega_{yy} = v/100", assumes=(DRAWN, RIDGE, AT),
       corrected=r"$\omega_{yy} = -1/(n(1 + \sigma_1^2 + \sigma_2^2))$: the weight of the sum of squares must fall like $1/n$",
@@ -24,7 +23,7 @@ claim("lt.noise-adaptive/fixed-weights",
 claim("lt.noise-adaptive/three-levels",
       bound(two_levels.worst, r"\min_{c, v} \max_i |c (1 + v \sigma_i^2)(1 + \sigma_i^2) - 1|", equals=0, within=1e-9,
             truth=two_levels.alternating, method="exact"),
-      over={("sigma_1", "sigma_2", "sigma_3"): ((0.0, 1.0, 2.0), (0.5, 1.0, 2.0), (1.0, 3.0, 5.0))}, source=THEOREM, kind="stronger",
+      over={("sigma_1", "sigma_2", "sigma_3"): ((0.0, 1.0, 2.0), (0.5, 1.0, 2.0), (1.0, 3.0, 5.0))}, source=TWO_LEVELS, kind="stronger",
       expected="refuted", title="two layers fit three noise levels", assumes=(DRAWN, RIDGE, EACH),
       corrected=r"""two layers fit two levels and no three: $1/(1 + s)$ is strictly convex and a line in $s = \sigma^2$
           meets it at most twice""",
@@ -34,7 +33,7 @@ claim("lt.noise-adaptive/three-levels",
 claim("lt.noise-adaptive/one-layer",
       bound(two_levels.worst, r"\min_{c} \max_i |c (1 + \sigma_i^2) - 1|", equals=0, within=1e-9,
             truth="(sigma_2**2 - sigma_1**2)/(2 + sigma_1**2 + sigma_2**2)", method="exact"),
-      over=PAIRS, source=THEOREM, kind="stronger", expected="refuted", title="""one layer with both weights fits two
+      over=PAIRS, source=TWO_LEVELS, kind="stronger", expected="refuted", title="""one layer with both weights fits two
             noise levels""",
       assumes=(DRAWN, RIDGE),
       corrected=r"""two layers are needed: in one, $\omega_{yy}$ multiplies a prediction that is still 0, so $w =
@@ -43,14 +42,14 @@ claim("lt.noise-adaptive/one-layer",
           layers are needed, and what they suffice for.""")
 claim("lt.noise-adaptive/swapped",
       bound(two_levels.distance, ROOT, of="root", high=0.1, control=(0.01, {"swapped": "no"}), method="exact"),
-      over={"d": 1, "level": 2, "order": "yx-yy", "n": 1e8, "swapped": "yes"}, source=THEOREM, kind="stronger", expected="refuted",
+      over={"d": 1, "level": 2, "order": "yx-yy", "n": 1e8, "swapped": "yes"}, source=TWO_LEVELS, kind="stronger", expected="refuted",
       title="the same two numbers with their roles exchanged", assumes=(DRAWN, RIDGE, AT),
       statement=rf"{ROOT} \leq 0.1 \text{{ at }} n = 10^8 \text{{ with }} \omega_{{yx}} = v/n, \ \omega_{{yy}} = -c",
       corrected=r"$\omega_{yx} = -c$ and $\omega_{yy} = v/n$; exchanged, $w \to cv\sigma^2 \alpha$, which even has the wrong sign")
 claim("lt.noise-adaptive/correlated",
       bound(two_levels.correlated, r"\min_{c, v} \max_{i, k} |c (1 + v \sigma_i^2)(\lambda_k + \sigma_i^2) - 1|", equals=0, within=1e-9,
             truth="(kappa - 1)/(kappa + 1 + 2*sigma_1**2)", method="exact"),
-      over=PAIRS | {"kappa": (1.1, 2.0, 10.0)}, source=THEOREM, kind="stronger", expected="refuted",
+      over=PAIRS | {"kappa": (1.1, 2.0, 10.0)}, source=TWO_LEVELS, kind="stronger", expected="refuted",
       title="the two layers reach ridge regression on correlated covariates",
       assumes=(r"""$x_i \sim N(0, \mathbf{S}/n)$ with eigenvalues $\lambda_k = 1$ and $\kappa$ of $\mathbf{S}$; else as in the
           theorem""", EACH),

@@ -71,9 +71,6 @@ def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
         losses = {family: [limited(held_out, each) for each in models] for family, models in families.items()}
         for training, (diag, full) in enumerate(zip(losses["DIAG"], losses["FULL"], strict=True)):
             found[f"FULL over DIAG, training {training}, at {level:g}"] = log_ratio(full, diag)
-            for family, each in (("DIAG", diag), ("FULL", full)):
-                if level > 0:
-                    found[f"{family} over TunedRR, training {training}, at {level:g}"] = log_ratio(each, ridge)
         drawn = [*(limited(held_out, each) for each in shorter), *(each[0] for each in losses.values()), ridge]
         for name, each in zip(names, drawn, strict=True):
             found[name].append(float(each.mean()))
@@ -87,16 +84,9 @@ def log_ratio(losses: Any, others: Any) -> tuple[float, float]:
     return math.log(one / other), HALF_WIDTH * spread
 
 
-def gain(
-    noise: str,
-    sigma: float,
-    training: int,
-    found: Any,
-    family: str = "FULL",
-    against: str = "DIAG",
-) -> tuple[float, float]:
-    """The logarithm of the loss of a training divided by that of another model at a level."""
-    value, error = found[f"{family} over {against}, training {training}, at {sigma:g}"]
+def gain(noise: str, sigma: float, training: int, found: Any) -> tuple[float, float]:
+    """The logarithm of the loss of a training of FULL divided by that of DIAG at a level."""
+    value, error = found[f"FULL over DIAG, training {training}, at {sigma:g}"]
     return value, error
 
 

@@ -55,8 +55,8 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
     """
     import numpy as np
 
-    from lipverify.checks.linear_transformers.gdplusplus_losses import expected, flat, known
-    from lipverify.linear_transformer import evaluation, regression_named, runs, thinned
+    from lipverify.checks.linear_transformers.gdplusplus_losses import expected, flat
+    from lipverify.linear_transformer import evaluation, known_optimum, regression_named, runs, thinned
 
     drawn, share = thinned(regression_named(noise), contexts, seed, f"plain/{noise}")
     fresh, shares, values = evaluation(drawn, share), share.reshape(-1, OF_A_TABLE), dict[str, Value]()
@@ -69,8 +69,8 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
         run, entry, name = runs(noise).best(family, k), printed(noise, family, k), f"{family} {k}"
         if family == "GD++":
             value, error = expected(noise, k, flat(run))
-            best, width = known(noise, k)["loss"]
-            values[f"{name} over known"] = math.log(value / best), error / value + width / best
+            least = known_optimum(noise, k, None).loss
+            values[f"{name} over known"] = math.log(value / least.value), error / value + least.error / least.value
         else:
             trained, best = map(fresh.losses, (run, best_known(noise, family, k)))
             mean = fresh.mean(trained)

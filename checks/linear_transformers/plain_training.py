@@ -11,8 +11,9 @@ from lipverify.checks.linear_transformers.quantities import ADJUSTED, STANDARD
 from lipverify.claims import claim
 
 # fmt: off
-TRAINED = ("V", "Section 6, training", """paraphrased: each model is trained by Adam for 200 000 steps with learning rate 0.0001 and
-    batches of 2048, and the best of five seeds is reported; for some deep models the rate was changed""")
+TRAINED = ("V", "Section 6, training", """using Adam optimizer for 200 000 iterations with a learning rate of 0.0001 and a batch size of
+    2 048. In some cases, especially for a large number of layers, we had to adjust the learning rate to prevent stability issues. We
+    report the best result out of 5 runs with different training seeds.""")
 ASSUMED: dict[str, Any] = {"kind": "stronger", "source": TRAINED, "expected": "supported", "assumes": (
     rf"{STANDARD}; $\sigma \sim U(0, 3)$", ADJUSTED,
     """Adam, 2048 fresh contexts a step, the mean over the query exact; learning rate 0.001 for four fifths of the steps, then

@@ -12,16 +12,19 @@ from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import Any
 
+import numpy as np
+
 from lipverify.checks.linear_transformers.quantities import NOISY, Value, held_out, printed
 from lipverify.linear_transformer import (
     AdaRR,
-    Bayes,
+    CategoricalNoise,
     GDPlusPlus,
     best_constant,
     estimate,
     regression_named,
     tuned_ridge,
 )
+from lipverify.proofs import leftover, letters
 
 BASELINES = ("ConstRR", "AdaRR", "TunedRR")
 LEVEL = 0.05
@@ -111,44 +114,44 @@ def difference(noise: str, contexts: int, seed: int, found: list[Any]) -> Value:
 def baselines(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     """Each baseline, tuned on one sample: printed minus reproduced on another, beyond rounding, in standard errors."""
     tuned, here = tuned_ridge(drawn(noise, contexts, seed, "tuning")), drawn(noise, contexts, seed, "report")
-    floor, away = Bayes(regression_named(noise).noise).gap(here).averaged, {}
+    away = {}
     for model, ridge in zip(BASELINES, (best_constant(regression_named(noise)), AdaRR(), tuned), strict=True):
         loss, (value, rounding) = here.loss(ridge), printed(noise, model)
         error = math.hypot(here.printed_error(ridge).value, loss.standard_error)
         units = math.copysign(max(abs(value - loss.value) - rounding, 0.0), value - loss.value) / error
         away[model] = (units, UNCERTAIN * abs(units))
-    return away | {"cap": tuned.cap, "factor": tuned.factor, "floor": (floor.value, floor.standard_error)}
+    return away
 
 
-def at_size(d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
-    """Quotients of the losses of the baselines at another size, sigma_max = 5; tuned on one sample, evaluated on another."""
-    from lipverify.optimum import quotient
-
-    regression = replace(regression_named("uniform-5"), d=d, n=n)
-    tuning, report = (
-        held_out(regression, contexts, seed, f"sizes/{d}/{n}/{purpose}") for purpose in ("tuning", "report")
-    )
-    losses = [report.loss(ridge) for ridge in (best_constant(regression), AdaRR(), tuned_ridge(tuning))]
-    constant, adaptive, tuned = ((loss.value, 1.96 * loss.standard_error) for loss in losses)
-    return {"AdaRR over ConstRR": quotient(adaptive, constant), "TunedRR over AdaRR": quotient(tuned, adaptive)}
+def residuals(noise: int) -> Any:
+    """The residuals of labels <v, x_i> + noise r_i at v, as words that remain; for every d and n."""
+    s = letters(X="d n", v="d 1", r="n 1")
+    return leftover(s.X.T @ s.v + noise * s.r, s.X.T @ s.v, "d n")
 
 
-def noisy_target(adjusted: str = "yes") -> Any:
-    """The change of a loss if the query's target has independent noise e, E e = 0, E e^2 = s, in symbols.
+def growth(sigma: int, contexts: int, seed: int) -> Value:
+    """The adjusted loss of AdaRR at a noise level minus that at the level one below."""
+    losses = [
+        held_out(replace(regression_named("uniform-5"), noise=CategoricalNoise((float(level),))), contexts, seed,
+                 f"baselines/adaptive/{level}").loss(AdaRR())
+        for level in (sigma, sigma - 1)
+    ]  # fmt: skip
+    return losses[0].value - losses[1].value, 2 * math.hypot(*(loss.standard_error for loss in losses))
 
-    `adjusted`: the loss minus that of ridge regression on the same target, or the loss itself.
-    """
-    import sympy
 
-    model, ridge, target, e, s = sympy.symbols("m r y e s")
-
-    def loss(noise: Any) -> Any:
-        squares = (model - target - noise) ** 2 - ((ridge - target - noise) ** 2 if adjusted == "yes" else 0)
-        return sympy.Poly(squares / 2, e)
-
-    moments = {0: 1, 1: 0, 2: s}
-    moved = sum(coefficient * moments[power] for (power,), coefficient in (loss(e) - loss(0)).terms())
-    return moved
+def descended(noise: str, steps: int, contexts: int, seed: int, length: float = 0.01) -> Value:
+    """The loss after steps of gradient descent on AdaRR's own objective, from 0, over AdaRR's, on the same contexts."""
+    here = drawn(noise, contexts, seed, "descent")
+    own, best = here.contexts, here.weights(AdaRR())
+    fit = np.linalg.solve(own.covariance, own.alpha[..., None])[..., 0]
+    variance = (own.energy - np.sum(fit * own.alpha, axis=-1)) / (own.n - own.covariance.shape[-1])
+    curved = own.covariance + variance[:, None, None] * np.eye(own.covariance.shape[-1])
+    left = np.linalg.matrix_power(np.eye(curved.shape[-1]) - length * curved, steps)  # of the distance from AdaRR
+    w = best - (left @ best[..., None])[..., 0]
+    losses, others = (np.sum((each - here.oracle) ** 2, axis=-1) / 2 for each in (w, best))
+    ratio = losses.mean() / others.mean()
+    spread = np.std(losses / losses.mean() - others / others.mean()) / math.sqrt(contexts)
+    return float(ratio), float(2 * ratio * spread)
 
 
 SHOWN = ("uniform-1", "uniform-5", "levels-1-3")

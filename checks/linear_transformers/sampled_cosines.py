@@ -170,3 +170,28 @@ def one_context(d: int, n: int, seed: int, fixed: str = "no", power: int = 1) ->
     x = np.ones(n) if fixed == "x(1) = 1" else normals(seed, f"expressive/network/{d}/{n}", 0, (n, d))[:, 0]
     # each of three sums of n positive terms is off by at most n roundings
     return float(signed_cosine(x**power, x**2)), 2 * n * float(np.finfo(float).eps)
+
+
+def moment(power: int) -> int:
+    """E g^power of a standard normal g."""
+    return 0 if power % 2 else math.prod(range(1, power, 2))
+
+
+def spread_of_norm(of: str, c: str) -> Any:
+    """Var |a|^2 / (E |a|^2)^2 - c / n in symbols, for the target a_i = x_i(1)^2 or the labels a_i = <w, x_i>."""
+    import sympy
+
+    power = 2 if of == "target" else 1
+    n = sympy.Symbol("n", positive=True)
+    mean = moment(2 * power)
+    return (sympy.Rational(moment(4 * power) - mean**2, mean**2) - sympy.Rational(c)) / n
+
+
+def mean_square_of_v(power: int) -> Any:
+    """E |v|^2 - 3 n (d + 4) in symbols, v = sum x_i(1)^power x_i."""
+    import sympy
+
+    n, d = sympy.symbols("n d", positive=True)
+    alone = moment(2 * power + 2) + (d - 1) * moment(2 * power)
+    across = moment(power + 1) ** 2  # of two tokens, along the first coordinate
+    return sympy.expand(n * alone + n * (n - 1) * across - 3 * n * (d + 4))

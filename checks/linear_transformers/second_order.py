@@ -11,21 +11,19 @@ after the layers. second_order_weights.py treats the weights that are needed and
 
 from lipverify.checks.linear_transformers import layer_counts
 from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual
-from lipverify.checks.linear_transformers.figures import layers_table
 from lipverify.checks.linear_transformers.layer_counts import ACCURACIES, BEST, CONDITIONS, EITHER, NOISY, RAY, SPECTRUM
-from lipverify.claims import agree, at, bound, claim, exponent
+from lipverify.checks.linear_transformers.quantities import SECOND_ORDER
+from lipverify.claims import agree, bound, claim, exponent
 
 # fmt: off
 HEADINGS = {"lt.second-order": (10, 2, "GD++ is a second-order method (Theorem 5.1)")}
-THEOREM = ("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within
-    $\epsilon \|x_t\| \|w^*\|$ of least squares after $O(\log \kappa + \log \log 1/\epsilon)$ layers, $\kappa$ the condition number""")
 
 claim("lt.second-order/kappa",
       exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY},
                scale="L"),
       agree(recursion_residual, matrix_residual, r"\log_{10} \max |r|",
             over={("kappa", "layers"): ((2.0, 4), (2.0, 9), (10.0, 6), (100.0, 8), (1e4, 12), (1e6, 15), (1e6, 17))}),
-      over={"weights": "minimax", "epsilon": ACCURACIES}, source=THEOREM, kind="derived", expected="supported",
+      over={"weights": "minimax", "epsilon": ACCURACIES}, source=SECOND_ORDER, kind="derived", expected="supported",
       title="O(log κ) layers at a fixed accuracy",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa): \quad \log \kappa(L, \epsilon) = \Omega(L)",
       assumes=(SPECTRUM, NOISY, BEST, r"$\epsilon$ fixed, $\kappa \to \infty$"),
@@ -40,7 +38,7 @@ claim("lt.second-order/kappa",
 claim("lt.second-order/epsilon",
       exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", truth="1", method="exact",
                along={"layers": RAY}, scale="L"),
-      over={"weights": "minimax", "kappa": CONDITIONS}, source=THEOREM, kind="derived", expected="supported",
+      over={"weights": "minimax", "kappa": CONDITIONS}, source=SECOND_ORDER, kind="derived", expected="supported",
       title="O(log log 1/ε) layers at a fixed condition number",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \log 1/\epsilon): \quad \log \log 1/\epsilon(L, \kappa) = \Omega(L)",
       assumes=(SPECTRUM, NOISY, BEST, r"$\kappa$ fixed, $\epsilon \to 0$"),
@@ -49,23 +47,22 @@ claim("lt.second-order/both",
       bound(layer_counts.offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", method="exact"),
       bound(layer_counts.offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", method="exact"),
       over={"weights": ("minimax", "universal"), "kappa": (2.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e12, 1e30)},
-      source=THEOREM, kind="sharp", expected="supported",
+      source=SECOND_ORDER, kind="sharp", expected="supported",
       title="both terms together, with a remainder that lies in a band of two layers wherever it was counted",
       statement=r"""L = \frac{\log \kappa}{\log g} + \frac{\log \log 1/\epsilon}{\log 2} + C, \quad -\tfrac{1}{4} \leq C
           \leq \tfrac{7}{4}, \qquad g = \tfrac{27}{4} \text{ or, for weights that do not depend on } \kappa,\
           \tfrac{9}{4}""",
       assumes=(SPECTRUM, NOISY, EITHER, r"$\kappa$ from 2 to $10^{30}$, $\epsilon$ from $10^{-1}$ to $10^{-10000}$"),
-      shows=at(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
-                  universal=at(layer_counts.tabulated, weights="universal")),
       finding=r"""Balls of Arb decide every count, so no count depends on rounding. The two terms add up with a bounded
           remainder, in the counted range. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
 claim("lt.second-order/both/proved",
-      bound(layer_counts.every_offset, r"\sup_{\kappa, \epsilon} C", high="4", control="3/2 - 1e-6", method="certified"),
-      source=THEOREM, kind="printed", expected="supported", title="both terms together, for every condition number and every accuracy",
+      bound(layer_counts.every_offset, "C", high="4", control="7/2", method="certified"),
+      source=SECOND_ORDER, kind="printed", expected="supported", title="both terms together, for every condition number and every accuracy",
+      forall=("kappa >= 1", "0 < epsilon <= 1/2"),
       statement=r"""L \leq \frac{\log \kappa}{\log (27/4)} + \frac{\log \log 1/\epsilon}{\log 2} + 4 \quad
           \text{for every } \kappa \geq 1, \ \epsilon \leq \tfrac{1}{2}""",
-      assumes=(SPECTRUM, NOISY, BEST, r"""the number lies between $1 - \log_2 \log 2 = 1.53$, which $\kappa = 1$,
-          $\epsilon = \frac{1}{2}$ need, and 3.66, the proved bound for all"""),
+      assumes=(SPECTRUM, NOISY, BEST, r"""$C = 3.66$ is the proved bound for all; $1 - \log_2 \log 2 = 1.53$ is needed at
+          $\kappa = 1$, $\epsilon = \frac{1}{2}$"""),
       finding=r"""With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which increases in $k$. Two
           inequalities on whole rays suffice, polynomials with only positive coefficients after a shift: $k' \leq
           (4/27)^{1/2} (k + 1)$ for large $k$, and $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The

@@ -31,20 +31,18 @@ Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, Theorem 5.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
 from lipverify.checks.linear_transformers.quantities import Floats, Value, require
 from lipverify.checks.linear_transformers.wishart import eigenvalue_rule
-from lipverify.claims import between, makes, proved
+from lipverify.claims import makes, proved
 from lipverify.errors import OutOfReach
 from lipverify.linear_transformer import CategoricalNoise, Diagonal, Regression, draw_contexts, evaluation, readout
-from lipverify.sampling import mean_interval, mean_with_half_width
+from lipverify.sampling import mean_with_half_width
 
 Order = Literal["yx-yy", "yy-yx"]
 ORDERS: tuple[Order, ...] = ("yx-yy", "yy-yx")
@@ -58,29 +56,6 @@ PAIR = (0.5, 1.0)
 def weights(s_1: Any, s_2: Any, first_term: int = 1) -> tuple[Any, Any]:
     """c = (1 + s_1 + s_2) / ((1 + s_1) (1 + s_2)) and v = -1 / (1 + s_1 + s_2), s the squared levels."""
     return (first_term + s_1 + s_2) / ((1 + s_1) * (1 + s_2)), -1 / (first_term + s_1 + s_2)
-
-
-@cache
-def solution() -> dict[str, Any]:
-    """(c, v) in the squared levels s_1, s_2: the only solution of c (1 + v s_i) = 1 / (1 + s_i), from SymPy.
-
-    >>> solution()["v"]
-    -1/(s_1 + s_2 + 1)
-    """
-    import sympy
-
-    c, *levels = sympy.symbols("c s_1 s_2", nonnegative=True)
-    product = sympy.Symbol("p")
-    (found,) = sympy.solve([(c + product * s) * (1 + s) - 1 for s in levels], [c, product], dict=True)
-    return {"c": sympy.factor(found[c]), "v": sympy.factor(found[product] / found[c])}
-
-
-@cache
-def _number(name: str) -> Callable[[float, float], float]:
-    """The solution as a function of floats."""
-    import sympy
-
-    return sympy.lambdify(sympy.symbols("s_1 s_2", nonnegative=True), solution()[name])
 
 
 def _require_level(sigma: float) -> None:
@@ -110,12 +85,12 @@ class TwoLevels:
     @property
     def c(self) -> float:
         """Minus the weight yx."""
-        return self._value("c")
+        return float(weights(self.sigma_1**2, self.sigma_2**2)[0])
 
     @property
     def v(self) -> float:
         """The weight yy, times n."""
-        return self._value("v")
+        return float(weights(self.sigma_1**2, self.sigma_2**2)[1])
 
     def shrinkage(self, sigma: float) -> float:
         """The limit c (1 + v sigma^2) of w / alpha at any level."""
@@ -126,9 +101,6 @@ class TwoLevels:
         _require_order(order)
         step, shrink = Diagonal(0.0, 0.0, -self.c, 0.0), Diagonal(0.0, 0.0, 0.0, self.v / n)
         return (step, shrink) if order == "yx-yy" else (shrink, step)
-
-    def _value(self, name: str) -> float:
-        return float(_number(name)(self.sigma_1**2, self.sigma_2**2))
 
 
 def unit_contexts(d: int, n: int, sigma: float, count: int, seed: int, stream: str) -> Any:
@@ -257,25 +229,12 @@ def gap(level: int, first_term: int = 1) -> Any:
     return c * (1 + v * levels[level - 1]) * (1 + levels[level - 1]) - 1
 
 
-def solved(sigma_1: float, sigma_2: float, n: int) -> dict[str, Value]:
-    """c and v, the solution by SymPy of c (1 + v s) (1 + s) = 1 at both levels, with the tolerance for finite n."""
-    model = TwoLevels(sigma_1, sigma_2)
-    return {"c": (model.c, 10 / n), "v": (model.v, 10 / n)}
+def scaled_ols(spread: int) -> Any:
+    """(Sigma + s)^{-1} Sigma w - n / (n + s) w along a direction with Sigma = spread n, for all n, s and w."""
+    import sympy
 
-
-def fitted(sigma_1: float, sigma_2: float, n: int, contexts: int, seed: int, d: int = 3) -> dict[str, Value]:
-    """c and v that fit ridge regression best on sampled contexts of both levels: least squares on alpha and (lambda / n) alpha."""
-    stream, levels, batches = f"noise-adaptive/fit/{sigma_1}/{sigma_2}/{d}/{n}", (sigma_1, sigma_2), 16
-    drawn = [unit_contexts(d, n, sigma, contexts, seed, f"{stream}/{sigma}") for sigma in levels]
-    ridges, fits = [evaluation(each).oracle for each in drawn], []
-    for batch in (slice(first, None, batches) for first in range(batches)):
-        alpha = np.concatenate([each.alpha[batch] for each in drawn])
-        energy = np.concatenate([each.energy[batch, None] for each in drawn]) / n
-        ridge = np.concatenate([each[batch] for each in ridges])
-        c, product = np.linalg.lstsq(np.stack([alpha.ravel(), (energy * alpha).ravel()], axis=1), ridge.ravel())[0]
-        fits.append((c, product / c))
-    c, v = (mean_interval(np.asarray(column), 0.99) for column in zip(*fits, strict=True))
-    return {"c": c, "v": v}
+    n, s, w = sympy.symbols("n s w", positive=True)
+    return sympy.factor(spread * n / (spread * n + s) * w - n / (n + s) * w)
 
 
 def distance(d: int, level: int, order: Order, n: float, fixed: str = "no", swapped: str = "no") -> dict[str, Value]:
@@ -362,8 +321,7 @@ def every_number(order: Order, d: int, level: int, n: int) -> Any:
     levels = [Fraction(sigma) ** 2 for sigma in PAIR]
     (c, v), s = weights(levels[0], levels[1]), levels[level - 1]
     limit = (1 + s) * (2 * (c * v * s) ** 2 + (d + 1) / (1 + s) ** 4)  # as in `leading_square`, in fractions
-    K = found.constants["K"]
-    return between(found, math.nextafter(K, 0.0), math.nextafter(K, math.inf)) / limit
+    return found.fact("K") / limit
 
 
 DRAWN = r"""$x_i \sim N(0, \mathbf{I}/n)$, $w^* \sim N(0, \mathbf{I})$, $y_i = \langle w^*, x_i \rangle + \sigma \varepsilon_i$, $d$ fixed"""

@@ -5,6 +5,8 @@ prediction stays linear in the query. A gate that depends on the query ends that
 not. None of them reaches a quadratic target, as long as its gates are even in each token.
 """
 
+from typing import Any
+
 from lipverify.checks.linear_transformers.weighted_keys import additive, mirrored, shared, step_in_words
 from lipverify.claims import at, claim, identity
 
@@ -54,9 +56,10 @@ claim("lt.attention-variants/{kind}/quadratic-target",
       assumes=(DRAWN, "a mask with decays, decays of the keys, or gates that are even in $x$"),
       finding=r"""If $(x_i, y_i)$ changes its sign, token $i$ does so at every layer and all other tokens are unchanged:
           moments are even in each key. So for symmetric $x_i$ and $y = w^\top x$ the products $y_i^L x_i(1)^2$ are
-          uncorrelated with mean 0, and the cosine with $x(1)^2$ is of order $1/\sqrt{n}$ for any weights that do not
-          depend on the tokens. The statement of Theorem 4.2 holds for RetNet, as the rebuttal believes, and also for
-          gates as long as they are even. Its proof does not carry over: under a mask each position has its own $w_i^l$,
+          uncorrelated with mean 0, for any weights that do not depend on the tokens, and the mean square of the cosine
+          with $x(1)^2$ is of order $(\log n)^2 / n$ at most (`docs/arguments.md#layers-with-weighted-keys`). Up to
+          logarithms Theorem 4.2 holds for RetNet, as the rebuttal believes, and also for gates as long as they
+          are even. Its proof does not carry over: under a mask each position has its own $w_i^l$,
           and the best choice of them all reaches any target.""")
 claim("lt.attention-variants/gated",
       identity(additive, LINEAR, control=({"kind": "gated keys"}, {"kind": "gated keys"}), over=SIZES | {"kind": "gated"},
@@ -70,28 +73,23 @@ claim("lt.attention-variants/gated",
       corrected="linear exactly as long as no weight depends on the query's own entries; gates of the keys alone keep it")
 
 # The claims below hold at every depth and size, from a symbolic identity for one layer
-EVERY = ("any tokens, queries, weights $P$, $Q$, masks, decays and gates of that kind; any number of layers, by induction",
-         "the identity is checked; the rest of the proof is by hand")
+EVERY: dict[str, Any] = {
+    "assumes": "any tokens, queries, weights $P$, $Q$, masks, decays and gates of that kind; any number of layers",
+    "forall": ("d >= 1", "n"), "by_hand": "docs/arguments.md#layers-with-weighted-keys",
+}
 MODEL, PREDICTION, SIGNS = "E' - T' E_0", "q'(x + z) - q'(x) - q'(z)", "e'(E F) - s\\, e'(E)"
 claim("lt.attention-variants/decay/proved",
       identity(step_in_words, MODEL, control={"wrong": "yes"}, over={"of": "model"}),
-      proves="lt.attention-variants/decay", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
+      proves="lt.attention-variants/decay", source=REBUTTAL, kind="derived", expected="supported", **EVERY,
       title="with decaying keys every token is one linear map of itself, at every depth and size",
-      statement=rf"{MODEL} = 0 \quad \text{{for every }} d, n",
-      finding=r"""A layer takes $E = T E_0$ to $T' E_0$ with $T' = (\mathbf{I} + P\, T G T^\top Q) T$, for any weights
-          $D$ of the keys that are the same for every token: the step of an induction.""")
+      statement=rf"{MODEL} = 0 \quad \text{{for every }} d, n")
 claim("lt.attention-variants/retention/prediction/proved",
       identity(step_in_words, PREDICTION, control={"wrong": "yes"}, over={"of": "prediction"}),
-      proves="lt.attention-variants/retention/prediction", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
+      proves="lt.attention-variants/retention/prediction", source=REBUTTAL, kind="derived", expected="supported", **EVERY,
       title="RetNet's prediction is linear in the query, at every depth and size",
-      statement=rf"{PREDICTION} = 0 \quad \text{{for every }} d, n",
-      finding="""The query is never a key, so its weights on the context do not depend on it: each layer is linear in
-          it, and so is their composition.""")
+      statement=rf"{PREDICTION} = 0 \quad \text{{for every }} d, n")
 for kind, words in {"retention": "a mask with decays", "decay": "decays of the keys", "gated": "gates that are even in each token"}.items():
     claim(f"lt.attention-variants/{kind}/quadratic-target/proved",
           identity(step_in_words, SIGNS, control={"wrong": "yes"}, over={"of": "signs"}),
-          proves=f"lt.attention-variants/{kind}/quadratic-target", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
-          title=f"parity of tokens at every depth and size: {words}", statement=rf"{SIGNS} = 0 \quad \text{{for every }} d, n",
-          finding=r"""If tokens change their signs by a diagonal matrix $F$, and the weights $D$ of a token's keys do
-              not change, its image changes only its own sign, and so at every layer. So $y_i^L x_i(1)^2$ are
-              uncorrelated with mean 0, as in `quadratic-target`.""")
+          proves=f"lt.attention-variants/{kind}/quadratic-target", source=REBUTTAL, kind="derived", expected="supported", **EVERY,
+          title=f"parity of tokens at every depth and size: {words}", statement=rf"{SIGNS} = 0 \quad \text{{for every }} d, n")

@@ -8,6 +8,8 @@ from typing import Any
 
 from lipverify.checks.softmax.quantities import (
     DIMENSIONS,
+    EXPONENT,
+    LARGE_N,
     LAWS,
     MANY_TOKENS,
     MODEL,
@@ -24,7 +26,7 @@ HEADINGS = {
     "softmax.bias-upper": (2, 3, "The bias falls at least as fast as printed"),
 }
 SKETCH = ("S", "Proof Sketch, bounds of the bias",
-          r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$")
+          r"$\Omega(\frac{L^2}{w_{KQ}^2}) < \mathcal{L}_{\mathsf{bias}}(w_{KQ}) < \Theta(\frac{L^2}{w_{KQ}} + \frac{L^2}{n}).$")
 SHARP = {"relu/*": r"$B(w) = \Theta(L^2 w^{-3/2})$ for the ReLU law",
          "*": r"$B(w) = \Theta(L^2 w^{-2})$ for the affine law"}
 LARGEST_W = "min(1e15, 1e30**(2/(d + 2)))"
@@ -33,8 +35,6 @@ LATER = (1000, LARGEST_W, 20)
 leave an uncertainty of 0.02 to 0.05 in the exponent at d = 8 for any number of points; with a start at 1000 and 12 to
 40 points, less than 0.002."""
 KINKED = (2, 3, 4, 5, 6, 7, 8)  # for larger d, n <= 1e30 leaves less than three decades of w; the proofs hold there too
-SHAPES = """The proved envelope of the quadratic law holds for every $L$. The cosine law changes its shape with $L$, so
-    its envelope is the one at $L = 1$."""
 
 for law, dimensions, ray in (("affine", DIMENSIONS, (30, LARGEST_W)), ("relu", KINKED, LATER)):
     FAMILY: dict[str, Any] = {
@@ -44,11 +44,13 @@ for law, dimensions, ray in (("affine", DIMENSIONS, (30, LARGEST_W)), ("relu", K
     claim("softmax.bias-lower/{law}/relevant",
           exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, low="-2", truth="-beta", method="exact"),
           sampled_terms("B", {"d": 5, "n": 100}),
-          kind={"relu/*": "printed", "*": "stronger"}, corrected={"relu/*": SHARP["relu/*"], "*": ""}, **FAMILY)
+          kind={"relu/*": "convention", "*": "stronger"}, reading={"relu/*": "while the window holds many tokens", "*": ""},
+          corrected={"relu/*": SHARP["relu/*"], "*": ""}, **FAMILY)
     claim("softmax.bias-upper/{law}/relevant",
           exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, high="-1", truth="-beta", method="exact"),
           sampled_terms("B", {"d": 5, "n": 100}),
-          kind={"relu/*": "printed", "*": "stronger"}, corrected=SHARP, **FAMILY)
+          kind={"relu/*": "convention", "*": "stronger"}, reading={"relu/*": "while the window holds many tokens", "*": ""},
+          corrected=SHARP, **FAMILY)
     claim("softmax.bias-lower/{law}/sharp",
           exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, equals="-beta", method="exact"),
           sampled_terms("B", {"d": 5, "n": 100}),
@@ -67,15 +69,18 @@ claim("softmax.bias-lower/{law}/constant",
 PROVED: dict[str, Any] = {
     "source": SKETCH, "expected": "supported", "title": "the proved envelope of the bias, for every n",
     "assumes": (*MODEL, r"$n \geq K w^{(d-1)/2 + \beta - 1}$, $w \geq w_0$, with the numbers of `lipverify prove`"),
+    "forall": {"cosine/*": ("large n", "sigma > 0"), "*": LARGE_N},  # the cosine law has L = 1
 }
 claim("softmax.bias-lower/{law}/proved",
-      bound(proved_rates, "b", of="bias", low="-2", truth="-beta", method="certified"), kind="derived",
+      bound(proved_rates, EXPONENT["bias"], of="bias", low="-2", truth="-beta", method="certified"), kind="derived",
       proves="softmax.bias-lower/{law}/relevant", over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
 claim("softmax.bias-upper/{law}/proved",
-      bound(proved_rates, "b", of="bias", high="-1", truth="-beta", method="certified"), kind="derived",
+      bound(proved_rates, EXPONENT["bias"], of="bias", high="-1", truth="-beta", method="certified"), kind="derived",
       proves="softmax.bias-upper/{law}/relevant", over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
+SHAPES = """The proved envelope of the quadratic law holds for every $L$. The cosine law changes its shape with $L$, so
+    its envelope is the one at $L = 1$."""
 for family in ({"law": SMOOTH, "d": (2, 3, 5)}, {"law": LAWS, "d": DIMENSIONS}):
     claim("softmax.bias-lower/{law}/sharp/proved",
-          bound(proved_rates, "b", of="bias", equals="-beta", within="1e-15", method="certified"), kind="sharp",
+          bound(proved_rates, EXPONENT["bias"], of="bias", equals="-beta", within="1e-15", method="certified"), kind="sharp",
           proves="softmax.bias-lower/{law}/sharp", over=family,
           finding={"cosine/*": SHAPES, "quadratic/*": SHAPES, "*": ""}, **PROVED)

@@ -39,7 +39,6 @@ def step(ladder: str, k: int) -> str:
 
 
 def laws(ladder: str) -> list[Any]:
-    """The class probabilities of a ladder."""
     from lipverify.checks.softmax.class_probabilities import ClassLaw
 
     name, fixed, rungs = LADDERS[ladder]
@@ -50,7 +49,7 @@ def exact_windows(ladder: str, d: int, n: int) -> dict[str, Any]:
     """The optimal w along a ladder for the Brier loss, by the exact method, as `named` lists it."""
     from lipverify.checks.softmax.ladder import exact_ladder
 
-    return named(ladder, d, exact_ladder(laws(ladder), d, n))
+    return named(ladder, exact_ladder(laws(ladder), d, n))
 
 
 def sampled_losses(ladder: str, d: int, n: int, contexts: int, seed: int) -> dict[str, list[list[list[float]]]]:
@@ -66,18 +65,12 @@ def sampled_windows(ladder: str, d: int, n: int, loss: str, found: Any, eps: flo
     """The optimal w along a ladder, on common draws: for the Brier loss or the cross-entropy of (1 - eps) hat p + eps / 2."""
     from lipverify.checks.softmax.ladder import ladder_of
 
-    return named(ladder, d, ladder_of(np.array(found[f"{loss} {eps:g}"])))
+    return named(ladder, ladder_of(np.array(found[f"{loss} {eps:g}"])))
 
 
-def named(ladder: str, d: int, found: Any) -> dict[str, Any]:
-    """The change of log w* and of w* at each step, w* of the middle rung, and w* against L or against E p (1 - p)."""
-    against_noise = LADDERS[ladder][0] != "L"
+def named(ladder: str, found: Any) -> dict[str, Any]:
+    """The change of log w* and of w* at each step, and w* of the middle rung."""
     result: dict[str, Any] = {step(ladder, k): change for k, change in enumerate(found.changes)}
     for k, ((low, low_error), (high, high_error)) in enumerate(pairwise(found.windows)):
         result[f"{step(ladder, k)}, w"] = (high - low, low_error + high_error)
-    return result | {
-        "middle": found.windows[1],
-        "windows": found.windows,
-        "against": r"$\mathbb{E}\, p (1 - p)$" if against_noise else "$L$",
-        "x": [law.variance(d) if against_noise else law.lipschitz for law in laws(ladder)],
-    }
+    return result | {"middle": found.windows[1]}

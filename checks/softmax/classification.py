@@ -6,7 +6,6 @@ constant of the class probabilities and falls with the label noise. At a fixed n
 
 from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_losses, sampled_windows, steps
 from lipverify.checks.softmax.class_probabilities import brier_splits
-from lipverify.checks.softmax.figures import along, ladder_curves
 from lipverify.checks.softmax.slopes import squares
 from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
@@ -41,7 +40,6 @@ claim("extension.classification/brier/l",
       source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
       title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
       assumes=(*MODEL, SIZES, BY_L, BRIER),
-      shows=along(exact_windows, *SMOOTHER),
       finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, label $i$ has variance
           $p(x_i)(1 - p(x_i))$. If the law is the same in all directions, the mean of this over tasks is the same number
           $v$ for every token and does not depend on the weights. So $\mathbb{E}(\hat p - p(x))^2 = B(w) + v\,
@@ -56,7 +54,6 @@ claim("extension.classification/brier/noise",
       source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
       title="Brier loss: w* falls with the label noise",
       assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
-      shows=along(exact_windows, *NOISIER),
       finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Flipping labels with probability $\eta$ turns $p$ into
           $\eta + (1 - 2\eta) p$: it raises $v$ and lowers $L$ by the factor $1 - 2\eta$, and both widen the window. The
           base rate separates the two effects: $p = b + L \langle q, x \rangle$ has the same $L$ for every $b$ and $v =
@@ -69,22 +66,17 @@ claim("extension.classification/brier/amplitude/proved",
       title="Brier loss: w* never falls with L nor rises with the label noise, where L is an amplitude: every n and d",
       statement=r"\frac{L^2}{v} < \frac{L'^2}{v'} \implies w^*(L, v) \leq w^*(L', v'), \qquad v = \mathbb{E}\, p (1 - p)",
       assumes=(*MODEL, r"$p(x) = b + L g(x)$, any law of $g$ that is the same in all directions; $v > 0$; any $n, d \geq 2$; $w \geq 0$",
-               BRIER, "the identities are checked; the rest of the proof is by hand"),
-      finding=r"""The mean over the labels is $(\sum_i a_i p(x_i) - p(x))^2 + \sum_i a_i^2 p(x_i)(1 - p(x_i))$ (the
-          second identity, for three tokens; the labels are independent, so it holds for any number). The mean of
-          $p(x_i)(1 - p(x_i))$ over tasks is $v$ at every token. So the loss is $L^2 b(w) + v\, \nu(w)$ with $\nu =
-          \mathbb{E} \sum_i a_i^2$. By the argument of `softmax.window-directions/any-amplitude/proved` $w^*$ never
-          falls as $L^2 / v$ grows, and it grows strictly where $0 < w^* < \infty$. At a fixed base rate $v = b(1 - b) - L^2
-          \mathbb{E} g^2$ falls as $L$ grows ($\mathbb{E} g = 0$). Labels flipped with probability $\eta$ have the
-          amplitude $(1 - 2 \eta) L$ and a larger $v$. A base rate nearer to $1/2$ raises $v$ alone. In the logistic
-          link $L$ is not an amplitude; that case is measured (`brier/l`).""")
+               BRIER),
+      forall=("n >= 2", "d", "L > 0", "v > 0"), by_hand="docs/arguments.md#brier-loss",
+      finding=r"""At a fixed base rate $v = b(1 - b) - L^2 \mathbb{E} g^2$ falls as $L$ grows ($\mathbb{E} g = 0$).
+          Labels flipped with probability $\eta$ have the amplitude $(1 - 2 \eta) L$ and a larger $v$. A base rate nearer
+          to $1/2$ raises $v$ alone. In the logistic link $L$ is not an amplitude; that case is measured (`brier/l`).""")
 claim("extension.classification/cross-entropy/l",
       bound(ENTROPY_DRAWN, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
             over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),
       source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
       title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
       assumes=(*MODEL, SIZES, BY_L, ENTROPY),
-      shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
       finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ the cross-entropy is the Brier loss divided
           by $2 p(1 - p)$ plus a constant. As long as $p$ stays away from 0 and 1, this hardly changes the balance of
           bias and noise. Closer to 0 and 1, smoothing pulls predictions to $1/2$, and more smoothing makes the optimal
@@ -97,20 +89,17 @@ claim("extension.classification/cross-entropy/noise",
       source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
       title="cross-entropy: w* falls with the label noise",
       assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
-      shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
       finding="""Both smoothings agree on the direction, for flipped labels and for a base rate nearer to $1/2$ at a
           fixed $L$.""")
 claim("extension.classification/brier/l/every-l",
       bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=(10, {"high": 0, "strict": True}),
             method="exact",
             over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]}),
-      source=REBUTTAL, kind="stronger", expected="refuted",
+      source=REBUTTAL, kind="convention", reading="the Brier loss, for every L at a fixed n", expected="refuted",
       title="Brier loss: w* grows with L at fixed n, without a bound on L",
       statement=r"L < L' \implies w^*_L < w^*_{L'} \quad \text{for all } L, L' \text{ and every } n",
       assumes=(*MODEL, r"$p(x) = (1 + \cos(2 L \langle q, x \rangle)) / 2$: Lipschitz constant $L$", BRIER,
                "$d = 3$, $n = 64$, from $L = 3$ to 4; $d = 2$, $n = 8$, from $L = 1.5$ to 2.5"),
-      shows=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64),
-               d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
       finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs a
           large $n$. Once $p$ oscillates on a scale finer than the distance to the nearest tokens, no window predicts
           it. Averaging many labels is then best, and $w^*$ turns back towards 0 as $L$ grows further.""",

@@ -10,13 +10,14 @@ from lipverify.checks.softmax.sign import advantage, averaged_gap, excess, odd_g
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
+ANY_LAW = "any tasks that are invariant under rotations after whitening"
 SIGNS = {"affine": {"most": "4/(3*d)"}, "relu": {"most": "2/(3*d)"}, "quadratic": {"most": "12/(d*(d + 2))"}}
 """4 K_odd(1): the excess loss if the query received all attention. For the even law K takes the place of K_odd."""
 claim("softmax.covariance-inversion/{law}/sign",
       bound(excess, r"\mathcal{L}(-w^* \mathbf{I}) - \mathcal{L}(w^* \mathbf{I})", of="excess", low=0, strict=True,
             control=("most", {"equals": 0}), method="exact"),
       agree(excess, sampled_excess, r"\mathcal{L}(-w^*) / \mathcal{L}(w^*)", of="ratio", over={"d": 3, "n": 50}),
-      source=LEMMA_1, kind={"quadratic/*": "convention", "*": "derived"},
+      source=LEMMA_1, kind={"quadratic/*": "convention", "*": "derived"}, reading={"quadratic/*": ANY_LAW, "*": ""},
       expected={"quadratic/*": "refuted", "*": "supported"},
       over={"law": SIGNS, ("d", "n"): [(3, 100), (5, 1000), (8, 10**6)]}, title="the optimal w cannot be negative",
       assumes=(WHITENED, r"$L = \sigma = 1$", r"$\mathbf{M}$ in whitened coordinates"),
@@ -40,7 +41,7 @@ claim("softmax.covariance-inversion/harmonics/sign",
             control=(0.01, {"high": 0, "strict": True}), over=SEEN),
       agree(odd_gap, at(sampled_gap, contexts=per_profile(400_000, 4_000_000)),
             r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", over=SEEN),
-      source=LEMMA_1, kind="convention", expected="refuted",
+      source=LEMMA_1, kind="convention", reading=ANY_LAW, expected="refuted",
       title="the optimal w cannot be negative, for any law that is invariant under rotations",
       statement=r"\min_{w > 0} \mathcal{L}(w \Sigma^{-1}) \leq \min_{w < 0} \mathcal{L}(w \Sigma^{-1})",
       assumes=(WHITENED, "the only symmetry that is assumed is that of rotations",

@@ -6,22 +6,15 @@ L, n or sigma grows.
 
 from typing import Any
 
+from lipverify.checks.softmax import window_moves as moves
 from lipverify.checks.softmax.quantities import MODEL, optimum, sampled_optimum
-from lipverify.checks.softmax.window_moves import (
-    CONTEXT_GROWS,
-    INSIGHTS,
-    SMOOTHER,
-    SUMMARY,
-    elasticities,
-    local_elasticities,
-)
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 HEADINGS = {"softmax.window-directions": (3, 7, "What widens the window and what narrows it")}
 POINTS = [(1000, 0.3), (1000, 1.0), (10**5, 1.0)]
 LOCAL: dict[str, Any] = {
-    "kind": {"relu/n": "convention", "relu/*": "printed", "*": "stronger"}, "expected": "supported",
+    "expected": "supported",
     "over": {"law": {"affine": {"most_L": "0.95", "most_n": "0.53", "most_sigma": "1.5"},
                      "relu": {"most_L": "1.2", "most_n": "0.7", "most_sigma": "1.85"}}, "d": (2, 3, 5, 8),
              ("n", "L"): per_profile(POINTS, [*POINTS, (100, 1.0), (1000, 3.0), (10**5, 10.0)])},
@@ -34,26 +27,29 @@ BEYOND = r"""The control lies slightly above the largest elasticity of the grid;
 L^2 / \sigma^2$."""
 
 claim("softmax.window-directions/{law}/l",
-      bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True,
+      bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True,
             control="most_L", method="exact"),
       SAMPLED,
-      source=SUMMARY, title="w* grows with L, the window narrows", **LOCAL,
+      source=moves.SUMMARY, kind={"relu/*": "convention", "*": "stronger"}, reading={"relu/*": moves.AMPLITUDE, "*": ""},
+      title="w* grows with L, the window narrows", **LOCAL,
       finding=rf"""A rougher function (larger $L$) needs a narrower window. The summary A calls high Lipschitzness
       smooth; the direction that it gives, a smaller window, is the one measured here. {BEYOND}""")
 claim("softmax.window-directions/{law}/n",
-      bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True,
+      bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True,
             control="most_n", method="exact"),
       SAMPLED,
-      source=CONTEXT_GROWS, title="w* grows with n, the window narrows", **LOCAL, finding=BEYOND)
+      source=moves.CONTEXT_GROWS, kind="stronger", title="w* grows with n, the window narrows",
+      **LOCAL, finding=BEYOND)
 claim("softmax.window-directions/{law}/sigma",
-      bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True,
+      bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True,
             control="-most_sigma", method="exact"),
       SAMPLED,
-      source=INSIGHTS, title="w* falls with the noise, the window widens", **LOCAL, finding=BEYOND)
+      source=moves.INSIGHTS, kind={"relu/*": "printed", "*": "stronger"}, title="w* falls with the noise, the window widens", **LOCAL,
+      finding=BEYOND)
 claim("softmax.window-directions/{law}/smoother",
-      bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", high=0, strict=True,
+      bound(moves.elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", high=0, strict=True,
             control=(-0.1, {"low": 0, "strict": True}), method="exact"),
-      source=SMOOTHER, kind="convention", expected="refuted",
+      source=moves.SMOOTHER, kind="convention", expected="refuted",
       over={"law": ("affine", "relu"), "d": (2, 3, 5, 8), "n": 1000, "L": 1.0},
       title="the window narrows for smoother functions, smoother in the usual sense",
       assumes=(*MODEL, r"$n = 1000$, $L = \sigma = 1$; smoother: a smaller Lipschitz constant"),
@@ -73,13 +69,13 @@ up to rounding are left out."""
 for law, ((most, more), cells) in GRIDS.items():
     HERE: dict[str, Any] = {"strict": True, "method": "exact"}
     claim(f"softmax.window-directions/{law}/grid",
-          bound(at(local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L",
+          bound(at(moves.local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L",
                 low=0, control=most, **HERE),
-          bound(at(local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n",
+          bound(at(moves.local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n",
                 low=0, control=more, **HERE),
-          bound(at(local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma",
+          bound(at(moves.local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma",
                 high=0, control=-most, **HERE),
-          source=SUMMARY, kind="stronger", expected="supported", over={("n", "d", "L"): cells},
+          source=moves.SUMMARY, kind="stronger", expected="supported", over={("n", "d", "L"): cells},
           title="w* grows with L and n and falls with the noise, from 4 tokens to 10^12",
           assumes=(*MODEL,
                    r"""$n = 4$ to $10^{12}$, $d = 2$ to $20$, $L/\sigma = 10^{-3}$ to $10^3$: the cells; exact

@@ -5,7 +5,7 @@ Lambda. For d > 3, averaging reduces the loss even without noise.
 """
 
 from lipverify.checks.softmax.quantities import LAWS, MODEL
-from lipverify.checks.softmax.window_moves import CONTEXT_GROWS, SIGNAL_GROWS, tokens
+from lipverify.checks.softmax.window_moves import ALONE, CONTEXT_GROWS, SIGNAL_GROWS, tokens
 from lipverify.claims import at, claim, exponent
 
 # fmt: off
@@ -22,7 +22,7 @@ claim("softmax.window-directions/{law}/tokens",
       (affine).""")
 claim("softmax.window-directions/{law}/nearest-neighbour",
       exponent(tokens, HELD, high="0", truth="fall", method="exact"),
-      source=CONTEXT_GROWS, kind="convention", expected="refuted", over={"law": LAWS, "d": (2, 3, 5)},
+      source=CONTEXT_GROWS, kind="convention", reading=ALONE, expected="refuted", over={"law": LAWS, "d": (2, 3, 5)},
       title="as n grows, the optimal window holds a bounded number of tokens", assumes=COUNTED,
       finding=r"""$w^* \to \infty$ as the slide says, and the window shrinks to the query, but more slowly than tokens
       fill it. The nearest neighbour is never the best choice as $n \to \infty$ at fixed $\sigma > 0$: it leaves the
@@ -32,7 +32,7 @@ claim("softmax.window-directions/{law}/nearest-neighbour",
 claim("softmax.window-directions/affine/nearest-neighbour/noiseless",
       exponent(at(tokens, law="affine", sigma=0.0), HELD, along={"n": (1e6, 1e18, 9)}, high="0", truth="2/(d + 1)",
                method="exact"),
-      source=SIGNAL_GROWS, kind="convention", expected="refuted", over={"d": (5, 8)},
+      source=SIGNAL_GROWS, kind="convention", reading=ALONE, expected="refuted", over={"d": (5, 8)},
       title="without noise the optimal window holds a bounded number of tokens",
       assumes=(*MODEL,
                rf"the number of tokens in a window: ${HELD}$; $\sigma = 0$, affine law, $n \to \infty$; $d = 5, 8$"),

@@ -53,7 +53,6 @@ def unfactored(law: str, d: int, drawn: int, seed: int) -> tuple[Any, lv.optimum
 
 
 def address(law: str, d: int) -> str:
-    """The name of the stream of contexts."""
     return f"width/{law}/{d}/20"
 
 

@@ -2,19 +2,15 @@ r"""Figures and tables of the theorems on softmax attention, made from their mea
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.gaussian import DRAWN
 from lipverify.checks.softmax.levels import LENGTHS, LEVELS
-from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.checks.softmax.quantities import Value, optimum, problem, sampled_curve
 from lipverify.checks.softmax.slopes import CONTEXTS, SEEN, SIZE
-from lipverify.checks.softmax.window_proofs import closer
-from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table, at, proved_window
+from lipverify.claims import Figure, HeatMap, Panel, Region, Series, Table, at, proved_window
 
 Points = list[tuple[float, float]]
 RATE = {"relu": "2/(d+2)", "affine": "2/(d+3)"}
@@ -22,10 +18,6 @@ RATE = {"relu": "2/(d+2)", "affine": "2/(d+3)"}
 SAID = {"relu": "ReLU law", "affine": "affine law", "cosine": "cosine law", "quadratic": "quadratic law"}
 SHOWN = (2, 3, 5)
 """The dimensions in the figures."""
-STARTS = (1e3, 1e4, 1e5, 1e6)
-"""The values W = Lambda_0^e from which on the figure's theorems hold."""
-LINE = 60
-"""Characters in a line of a table."""
 
 
 def windows(law: str) -> list[Points]:
@@ -68,93 +60,27 @@ def _rate(law: str, d: int) -> float:
     return 2 / (d + (2 if law == "relu" else 3))
 
 
-def edges(law: str) -> list[list[list[float]]]:
-    """Lambda_0, k_1 and k_2 of the theorems from each of `STARTS` on, by dimension."""
-    return [sorted(closer(law, d, start)["edges"] for start in STARTS) for d in SHOWN]
-
-
-def closing_in(law: str, found: list[Points], proved: list[list[list[float]]]) -> Figure:
-    """w* over Lambda^e for several d, between the proved k_1 and k_2, which move closer as Lambda_0 grows."""
-    return Figure(
-        caption=rf"""The measured $w^*$ between the proved lines $k_1 \Lambda^e$ and $k_2 \Lambda^e$, all over $\Lambda^e$,
-        $e = {RATE[law]}$, {SAID[law]}. Each step is a theorem for every $\Lambda$ beyond its $\Lambda_0$, and all $n$
-        of its range.""",
-        alt="The measured w* over its power of Lambda lies inside a proved band that narrows in steps.",
-        panels=tuple(_proved_panel(law, *panel) for panel in zip(SHOWN, found, proved, strict=True)),
-    )
-
-
-def _proved_panel(law: str, d: int, points: Points, edges: list[list[float]]) -> Panel:
-    """One dimension: a theorem holds from its Lambda_0 on; each is drawn up to the Lambda_0 of the next."""
-    s = tuple(lam for lam, _ in points)
-    ends = [edge[0] for edge in edges[1:]] + [max(s[-1], 10 * edges[-1][0])]
-    x = tuple(side for edge, end in zip(edges, ends, strict=True) for side in (edge[0], end))
-    low, high = (tuple(edge[k] for edge in edges for _ in range(2)) for k in (1, 2))
-    scaled = tuple(b / a ** _rate(law, d) for a, b in points)
-    return Panel(
-        title=f"$d = {d}$",
-        xlabel=r"$\Lambda$",
-        ylabel=r"$w^* / \Lambda^e$",
-        yscale="linear",
-        series=(Series(label="measured", x=s, y=scaled, style="points"),),
-        regions=(Region(label="proved: between $k_1$ and $k_2$", x=x, low=low, high=high),),
-    )
-
-
-def theorems() -> dict[str, Any]:
-    """The constants of the window theorem by law and dimension, and its lemmas with their reasons."""
+def theorems() -> list[list[str]]:
     proofs = {(law, d): proved_window(law, d) for law in RATE for d in (2, 3, 5, 8)}
     numbers = {
-        place: (proof.low, proof.high, *proof.loss, proof.least_lambda, proof.least_tokens)
+        place: (proof.low, proof.high, float(loss.low), float(loss.high), proof.least_lambda, proof.least_tokens)
         for place, proof in proofs.items()
+        for loss in (proof.fact("loss"),)
     }
-    return {
-        "rows": [
-            [SAID[law].removesuffix(" law"), str(d), *(f"{x:.6g}" for x in row)] for (law, d), row in numbers.items()
-        ],
-        "lemmas": {lemma.name: (lemma.says, lemma.because) for law in RATE for lemma in proofs[law, 3].lemmas},
-    }
+    return [[SAID[law].removesuffix(" law"), str(d), *(f"{x:.6g}" for x in row)] for (law, d), row in numbers.items()]
 
 
-def constants(found: dict[str, Any]) -> Table:
-    """The table of the constants of the window theorem."""
+def constants(found: list[list[str]]) -> Table:
     return Table(
         caption=r"""$k_1 W < w^* < k_2 W$ and $l_1 < W^\beta \mathcal{L}(w^*) / L^2 \leq l_2$ with $W = \Lambda^e$, for every $n$,
         $L$, $\sigma$ with $\Lambda \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$; $\beta = 3/2$ for ReLU, 2 for affine,
         $1/e = (d-1)/2 + \beta$.""",
         header=("law", "$d$", "$k_1$", "$k_2$", "$l_1$", "$l_2$", r"$\Lambda_0$", "$K$"),
-        rows=tuple(map(tuple, found["rows"])),
+        rows=tuple(map(tuple, found)),
     )
-
-
-def chain(found: dict[str, Any]) -> Table:
-    """The lemmas of both laws: the statement of each, and the first step of its proof."""
-    return Table(
-        caption="""The chain of lemmas: the statement of each, and the first step of its proof. The complete reasons and the constants are
-        in the proof files; `lipverify check-proof` certifies them again.""",
-        layer="evidence",
-        header=("lemma", "says", "because"),
-        rows=tuple(
-            (name, _first(says), _first(because.removeprefix("Because ")))
-            for name, (says, because) in found["lemmas"].items()
-        ),
-    )
-
-
-def _first(text: str) -> str:
-    """Keep the first sentences that fit on one line; relations are typed in ASCII."""
-    line = ""
-    for typed, sign in {"<=": "≤", ">=": "≥", "->": "→"}.items():
-        text = text.replace(typed, sign)
-    for sentence in re.split(r"(?<=[^.]{3}\.) ", text):
-        line = f"{line} {sentence}".strip()
-        if len(line) > LINE:
-            break
-    return line
 
 
 def line(label: str, x: np.ndarray, y: np.ndarray, **style: Any) -> Series:
-    """One curve of a figure."""
     return Series(label=label, x=tuple(map(float, x)), y=tuple(map(float, y)), **style)
 
 
@@ -163,7 +89,6 @@ FALLS = {"affine": ("w^{-2}", 2.0), "relu": ("w^{-3/2}", 1.5)}
 
 
 def terms_by_w(law: str, d: int, n: int) -> dict[str, Any]:
-    """Bias and noise as curves in w, and the optimum."""
     here, w = problem(law, d, n), np.geomspace(0.1, 60.0, 25)
     terms, best = lv.loss_terms(here, w), lv.optimal_window(here)
     return {"d": d, "n": n, "w": w, "B": terms.bias, "N": terms.noise, "w*": best.w, "loss*": best.loss}
@@ -223,46 +148,12 @@ def _rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tup
     )
 
 
-def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
-    """The whitened optimal matrix at condition number 10."""
-    return Figure(
-        caption=rf"""$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {SAID[law]}, $\sigma = {sigma}$, condition number 10,
-        the longest axis first: $w \Sigma^{{-1}}$ would be a multiple of $\mathbf{{I}}$.""",
-        alt=f"Heat map of the whitened optimal matrix, {SAID[law]}.",
-        maps=(HeatMap(title=SAID[law], values=tuple(map(tuple, found["matrix"]))),),
-    )
-
-
 def displayed(least: Value, at_l: Value) -> str:
     """Both sides of the lower bound that Theorem 3 displays, at one context."""
     right = 1e4 ** (1 / 4 - 1)
     return rf"""At $d = 2$, $n = 10^4$, $L' = L/3$ the loss is {least[0] * right:.3g} and the right side is {right:.3g}: a quotient of
     {least[0]:.3g}, and at $L' = L$ of {at_l[0]:.3g}. At $d = 2$ both sides fall at the same rate, so a larger $n$ does not help; for $d >
     2$ the loss falls more slowly than the right side."""
-
-
-# Classification
-def ladder_curves(**found: dict[str, Any]) -> Figure:
-    """The optimal w along ladders of class probabilities."""
-    against = next(iter(found.values()))["against"]
-    series = tuple(
-        Series(
-            label=name.replace("_", " "),
-            x=tuple(ladder["x"]),
-            y=tuple(w for w, _ in ladder["windows"]),
-            error=tuple(error for _, error in ladder["windows"]),
-            style="errorbars",
-        )
-        for name, ladder in found.items()
-    )
-    panel = Panel(title="optimal $w$", xlabel=against, ylabel="$w^*$", xscale="linear", yscale="linear", series=series)
-    return Figure(caption=f"$w^*$ against {against}.", alt=f"Optimal w against {against}.", panels=(panel,))
-
-
-def along(windows: Any, *ladders: str, **where: Any) -> Any:
-    """The figure of some ladders at d = 3, n = 64, each with its name up to the comma."""
-    names = {name.replace(" ", "_").replace(",", ""): name for name in ladders}
-    return at(ladder_curves, **{key: at(windows, ladder=name, d=3, n=64, **where) for key, name in names.items()})
 
 
 # Training
@@ -279,17 +170,6 @@ def along_training(title: str, ylabel: str, label: str, run: Any) -> Panel:
         for name, curve in run["curves"].items()
     )
     return Panel(title=title, xlabel="steps", ylabel=ylabel, xscale="linear", series=series)
-
-
-def block_shares(one: Any, other: Any) -> Figure:
-    """The row's and the column's share of |M| against the number of steps, one panel for each recipe."""
-    panels = tuple(
-        along_training(title, r"share of $\|\mathbf{M}\|_2$", "$|{}|$", run)
-        for title, run in (("first recipe", one), ("second recipe", other))
-    )
-    caption = r"""The row $r$ that multiplies labels and the column $u$ that multiplies the query's empty slot, relative to
-        $\|\mathbf{M}\|_2$: means over runs with 99 % intervals."""
-    return Figure(caption=caption, alt="Row and column of the trained product against steps.", panels=panels)
 
 
 def norms_in_training(gd: Any, adam: Any) -> Figure:
@@ -315,49 +195,6 @@ def beside_aligned(best: dict[str, Any], found: dict[str, Any]) -> Figure:
         alt="The sampled minimiser next to c BB^T, entry by entry, at d = 4 and k = 2.",
         maps=tuple(HeatMap(title=title, values=tuple(map(tuple, values))) for title, values in named.items()),
         layer="front",
-    )
-
-
-def radii_by_noise(limit: Value, **curves: dict[str, list[float]]) -> Figure:
-    """The largest radius against n at d = 2, k = 1, by noise."""
-    noises = {"none": "0", "quarter": "1/4", "half": "1/2", "one": "1"}
-    series = [
-        Series(label=f"$\\sigma = {noises[name]}$", x=tuple(c["n"]), y=tuple(c["C"])) for name, c in curves.items()
-    ]
-    low, C = min(s.x[0] for s in series if s.x), 2 * limit[0]
-    series.append(Series(label=r"$C_\infty$", x=(low, max(s.x[-1] for s in series if s.x)), y=(C, C), style="dashed"))
-    band = Band(label=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ at every measured $n$", high=C)
-    panel = Panel(
-        title="$d = 2$, $k = 1$",
-        xlabel="$n$",
-        ylabel=r"$C_{\max}$",
-        yscale="linear",
-        series=tuple(series),
-        bands=(band,),
-    )
-    caption = r"""The largest radius $C$ of the ball for which the minimiser has no spurious part, on the sphere, against $n$. Below its
-        curve a problem has $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$, above it $c'^* \neq 0$. A curve begins at the smallest $n$ at
-        which a ball up to $C = 4 d$ fails. Dashed: the limit $n \to \infty$, the same for every $\sigma$."""
-    return Figure(caption=caption, alt="Largest radius of the ball without a spurious part against n.", panels=(panel,))
-
-
-def forgetting(found: dict[str, list[float]]) -> Figure:
-    """Both minimal losses against n, and the relative size of the spurious part."""
-    n, columns = tuple(found["n"]), {name: tuple(values) for name, values in found.items()}
-    aligned = Series(label=r"best $c \mathbf{B} \mathbf{B}^\top$", x=n, y=columns["aligned"], style="dashed")
-    any_of = Series(label=r"$\mathbf{M}^*$, $C = 8$", x=n, y=columns["loss"])
-    share = Series(label="$c'^* / c^*$", x=n, y=columns["ratio"], style="points")
-    left = Panel(
-        title=r"minimal loss, $d = 2$, $k = 1$, $\sigma = 0$", xlabel="$n$", ylabel="loss", series=(aligned, any_of)
-    )
-    right = Panel(
-        title="spurious part / relevant part", xlabel="$n$", ylabel="$c'^* / c^*$", yscale="linear", series=(share,)
-    )
-    caption = r"""Without noise on the sphere, in the ball of radius 8. Left: the minimal loss over all $c \mathbf{B} \mathbf{B}^\top$
-        stays above a constant as $n$ grows; the loss of $\mathbf{M}^*$ does not. Right: the part of $\mathbf{M}^*$ orthogonal to
-        $\mathbf{B}$ is 0 up to $n = 8$, and then grows with $n$."""
-    return Figure(
-        caption=caption, alt="Minimal losses and spurious share of the optimal matrix against n.", panels=(left, right)
     )
 
 
@@ -397,23 +234,6 @@ def learned(family: str, attention: str, **found: dict[str, Any]) -> Figure:
     )
 
 
-# Linear attention
-def with_and_without_floor(law: str, reading: str, two: dict[str, Any], five: dict[str, Any]) -> Figure:
-    """Both minimal losses against n: linear attention with its floor, and softmax attention without one."""
-    styles: tuple[tuple[str, Any], ...] = (("linear", "line"), ("softmax", "dashed"))
-    lines = [
-        Series(label=f"{kind}, $d = {d}$", x=tuple(found["n"]), y=tuple(found[kind]), style=style)
-        for d, found in ((2, two), (5, five))
-        for kind, style in styles
-    ]
-    panel = Panel(
-        title=rf"minimal loss, {SAID[law]}, $L = \sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
-    )
-    caption = f"""The minimal loss of linear attention over all matrices (closed form) and of softmax attention (exact, at $w^*$) against
-        $n$; {OFFSET[reading]}."""
-    return Figure(caption=caption, alt=f"Minimal losses against n, {SAID[law]}, {reading}.", panels=(panel,))
-
-
 # What moves the optimal w
 NOISELESS = ((3, 50), (3, 100), (5, 50))
 """The (d, n) at which the figure shows w* without noise."""
@@ -440,32 +260,6 @@ def turning(found: dict[str, Any]) -> str:
     return f"""By ball arithmetic: $w^*$ at $L = 3$ is {w:.3g} up to {error:.1g}, and $w^* = 0$ at $L = 4$. If a wide window cannot follow
     the waves, the average of all tokens is best. Near $w = 0$ attention can use only the second harmonic, of size $J_2(L)^2$, which falls
     from $L = {jnp_zeros(2, 1)[0]:.2f}$ on to the next zero of $J_2$."""
-
-
-# The attention kernel
-def gaussian_kernels(found: list[tuple[float, float]]) -> Figure:
-    """Attention against squared distance, with the two kernels of the slides."""
-    x, y = zip(*found, strict=True)
-    curves = {"$e^{-(w/2) \\Delta}$, intuition slides": DRAWN["w"] / 2, "$e^{-w \\Delta}$, proof slides": DRAWN["w"]}
-    panel = Panel(
-        title="attention of sampled tokens",
-        xlabel="$\\Delta = |x_i - x|^2 - \\min_j |x_j - x|^2$",
-        ylabel="$a_i / \\max_j a_j$",
-        xscale="linear",
-        series=(
-            Series(label=f"$d = {DRAWN['d']}$, $n = {DRAWN['n']}$, $w = {DRAWN['w']:g}$", x=x, y=y, style="points"),
-            *(
-                Series(label=label, x=x, y=tuple(float(np.exp(-rate * distance)) for distance in x))
-                for label, rate in curves.items()
-            ),
-        ),
-    )
-    return Figure(
-        caption="""The attention of each token relative to the nearest token, against the difference of their squared distances; lines are
-        the kernels of the two slides.""",
-        alt="Points lie on the kernel of the intuition slides; the kernel of the proof slides falls twice as fast on a logarithmic axis.",
-        panels=(panel,),
-    )
 
 
 # The context length

@@ -8,10 +8,8 @@ import numpy as np
 
 from lipverify.checks.softmax.quantities import Value
 
-DRAWN: dict[str, Any] = {"d": 3, "n": 50, "w": 7.0}
-"""The context of the figure."""
-SLIDES = {"intuition": "1/2", "proof": "1"}
-"""The constant c before w |x_i - x|^2 in the exponent, by slide."""
+VERSIONS = {"intuition": "1/2", "proof": "1", "rebuttal": "1"}
+"""The constant c before w |x_i - x|^2 in the exponent, by place."""
 
 
 def steepest(w: float, d: int, n: int, seed: int) -> Value:
@@ -44,10 +42,8 @@ def sensitivity(kept: str = "1") -> Any:
     from lipverify.proofs import identity as unit
     from lipverify.proofs import leftover, letters
 
-    s, times = (
-        letters(symmetric=("A", "Y", "T"), A="n n", Y="n n", T="n n", one="n 1", w="", h="", l=""),
-        Fraction(kept),
-    )
+    s = letters(symmetric=("A", "Y", "T"), A="n n", Y="n n", T="n n", one="n 1", w="", h="", l="")
+    times = Fraction(kept)
     commute = {(s.T, s.A): s.A @ s.T, (s.Y, s.A): s.A @ s.Y, (s.T, s.Y): s.Y @ s.T}
     summed = {(s.one.T, s.A, s.one): 1}
 
@@ -64,7 +60,7 @@ def sensitivity(kept: str = "1") -> Any:
     return leftover(one, other, "n")
 
 
-def log_ratio(slides: str) -> Any:
+def log_ratio(version: str) -> Any:
     """Log a_i / a_j minus the same for exp(-c w |x_i - x|^2), for any two tokens, query and w, all on the unit sphere."""
     from fractions import Fraction
 
@@ -73,23 +69,8 @@ def log_ratio(slides: str) -> Any:
     s = letters(x_i="d 1", x_j="d 1", x="d 1", w="")
     on_the_sphere = {(each.T, each): 1 for each in (s.x_i, s.x_j, s.x)}
     stated = (
-        Fraction(SLIDES.get(slides, slides)) * s.w * ((s.x_j - s.x).T @ (s.x_j - s.x) - (s.x_i - s.x).T @ (s.x_i - s.x))
+        Fraction(VERSIONS.get(version, version))
+        * s.w
+        * ((s.x_j - s.x).T @ (s.x_j - s.x) - (s.x_i - s.x).T @ (s.x_i - s.x))
     )
     return leftover(s.w * (s.x_i - s.x_j).T @ s.x, stated.where(on_the_sphere), "d w")
-
-
-def drawn(d: int, n: int, seed: int) -> tuple[Any, Any]:
-    """A query and n tokens."""
-    from lipverify.sampling import normals
-
-    points = normals(seed, f"kernel/{d}", 0, (n + 1, d))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    return points[0], points[1:]
-
-
-def weights(d: int, n: int, w: float, seed: int) -> list[tuple[float, float]]:
-    """The attention of each token relative to the nearest one, and the difference of their squared distances."""
-    query, tokens = drawn(d, n, seed)
-    scores, distance = w * tokens @ query, np.sum((tokens - query) ** 2, axis=1)
-    nearest = int(np.argmax(scores))
-    return sorted(zip((distance - distance[nearest]).tolist(), np.exp(scores - scores[nearest]).tolist(), strict=True))

@@ -5,27 +5,15 @@ exponent in Lambda, and the sharp rates are Lambda^{-3/(d+2)} for ReLU tasks and
 any fixed other L' the rate is the same and the factor a constant.
 """
 
-from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, optimum
-from lipverify.checks.softmax.transfer import (
-    ALONG,
-    COVERED,
-    FAMILY,
-    KINDS,
-    PROVED,
-    SKETCH,
-    THEOREM_3,
-    TUNED,
-    agreed,
-    and_sharp,
-    derivation,
-    losses,
-    proved_cost,
-)
+from lipverify.checks.softmax import transfer
+from lipverify.checks.softmax.quantities import DIMENSIONS, EXPONENT, LARGE_N, LAWS, SKETCH, optimum
 from lipverify.claims import at, bound, claim, exponent, identity, proved_rates
 
 # fmt: off
 HEADINGS = {"softmax.generalization-same": (4, 1, "Tested on tasks of the same Lipschitz constant")}
-SAME_TASKS = ("S", "Theorem 3, tested on the same $L$", THEOREM_3)
+SAME_TASKS = ("S", "Theorem 3, tested on the same $L$", r"""Suppose $\mathbf{M}$ is pretrained on the loss induced by
+    $D(\mathcal{F}_L^+)$. Suppose it is tested on $D(\mathcal{F}_L^+)$ then for large enough n, $\mathcal{L}(\mathbf{M}) \leq L^{2 -
+    \frac{2}{d+2}} (\frac{\sigma^2}{n})^{\frac{1}{d+2}}$.""")
 SETTLED = (2, 3, 4, 5, 6, 7)
 """The cell in which the exponent of the loss at another L is known to two digits only: at d = 8, on L / 3, two powers
 of n with close exponents and factors of opposite signs leave an error of 0.023 after 26 decades."""
@@ -33,31 +21,31 @@ PRICE = "((d - 1)*r + b)/((d - 1 + b)*r**((d - 1)/(d - 1 + b)))"
 """The loss at the w of L relative to the tuned w on L', in the limit; r = (L'/L)^2, b = 2 beta."""
 
 claim("softmax.generalization-same/{law}/{side}/printed/{reading}",
-      exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-1/E", truth="-fall", method="exact",
+      exponent(transfer.losses, r"\mathcal{L}(w^*) / L^2", of="same", scale=r"\Lambda", high="-1/E", truth="-fall", method="exact",
                over={"d": DIMENSIONS}),
-      *agreed("same"),
-      source=SAME_TASKS, kind=KINDS, expected="supported", over=FAMILY, assumes=ALONG,
+      *transfer.agreed("same"),
+      source=SAME_TASKS, kind=transfer.KINDS, expected="supported", over=transfer.FAMILY, assumes=transfer.ALONG,
       finding=r"""The printed exponent is that of $L^2/w$ at the smallest $w$ of the sketch, $\Lambda^{1/(d+2)}$. The
       best loss is at most the loss at any $w$, so the sketch's own bounds give its square, $\Lambda^{-2/(d+2)}$.""",
-      corrected=and_sharp(r"tighter, from the same sketch: $\mathcal{L} \leq C L^2 (\sigma^2/(nL^2))^{2/(d+2)}$"))
+      corrected=transfer.and_sharp(r"tighter, from the same sketch: $\mathcal{L} \leq C L^2 (\sigma^2/(nL^2))^{2/(d+2)}$"))
 claim("softmax.generalization-same/{law}/{side}/derived/{reading}",
-      exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-2/E", truth="-fall", method="exact",
+      exponent(transfer.losses, r"\mathcal{L}(w^*) / L^2", of="same", scale=r"\Lambda", high="-2/E", truth="-fall", method="exact",
                over={"d": DIMENSIONS}),
-      identity(at(derivation, case="same"), r"\text{implied} - \text{stated}", control={"above": 1.5}),
-      *agreed("same"),
-      source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=ALONG,
+      identity(at(transfer.derivation, case="same"), r"\text{implied} - \text{stated}", control={"above": 1.5}),
+      *transfer.agreed("same"),
+      source=SKETCH, kind="derived", expected="supported", over=transfer.FAMILY, assumes=transfer.ALONG,
       finding=r"""$N + B \leq C (\sigma^2 w^{d/2}/n + L^2/w)$ at the $w$ that balances these two; the minimum can only
       be smaller.""")
 claim("softmax.generalization-same/{law}/theta/sharp",
-      exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", equals="-fall", method="exact",
+      exponent(transfer.losses, r"\mathcal{L}(w^*) / L^2", of="same", scale=r"\Lambda", equals="-fall", method="exact",
                over={"d": DIMENSIONS}),
-      *agreed("same"),
-      source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS}, assumes=ALONG)
+      *transfer.agreed("same"),
+      source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS}, assumes=transfer.ALONG)
 claim("softmax.generalization-same/affine/upper/along-l",
       exponent(at(optimum, law="affine", n=1e4), r"\mathrm{loss}", of="loss", along={"L": (1.0, 1e6, 9)},
                high="2 - 2/(d + 2)", truth="2", over={"d": 3}, method="exact"),
       source=SAME_TASKS, kind="stronger", expected="refuted",
-      assumes=(*TUNED, "affine law, $d = 3$",
+      assumes=(*transfer.TUNED, "affine law, $d = 3$",
                r"$n = 10^4$ and $\sigma = 1$ fixed: 'large enough $n$' not depending on $L$"),
       finding=r"""'Large enough $n$' must grow with $L/\sigma$: at fixed $n$ the bias at the optimal $w$ is of order
       $L^2$ for every $L$. The bias is $O(L^2/w)$ only while the window holds tokens; beyond that, it is the squared
@@ -65,36 +53,37 @@ claim("softmax.generalization-same/affine/upper/along-l",
       corrected=r"""what the sketch implies once the error of the nearest token is added: $\mathcal{L} \leq C L^2
       ((\sigma^2/(nL^2))^{2/(d+2)} + n^{-2/(d-1)})$""")
 claim("softmax.generalization-same/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", high="-1/E", truth="-fall", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", high="-1/E", truth="-fall", method="certified"),
       proves="softmax.generalization-same/{law}/{side}/printed/{reading}", source=SAME_TASKS, expected="supported",
-      **PROVED)
+      **transfer.PROVED)
 claim("softmax.generalization-same/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", high="-2/E", truth="-fall", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", high="-2/E", truth="-fall", method="certified"),
       proves="softmax.generalization-same/{law}/{side}/derived/{reading}", source=SKETCH, expected="supported",
-      **PROVED)
+      **transfer.PROVED)
 claim("softmax.generalization-same/{law}/theta/sharp/proved",
-      bound(proved_rates, "e", of="loss", equals="-fall", within="1e-15", method="certified"),
+      bound(proved_rates, EXPONENT["loss"], of="loss", equals="-fall", within="1e-15", method="certified"),
       proves="softmax.generalization-same/{law}/theta/sharp", source=SKETCH, kind="sharp", expected="supported",
-      over={"law": LAWS, "d": DIMENSIONS}, assumes=COVERED)
+      over={"law": LAWS, "d": DIMENSIONS}, assumes=transfer.COVERED, forall=LARGE_N)
 claim("softmax.generalization-{case}/{law}/theta/sharp",
-      exponent(losses, r"\mathrm{loss} / L^2", of="{case}", scale=r"\Lambda", equals="-fall", method="exact",
+      exponent(transfer.losses, r"\mathrm{loss} / L^2", of="{case}", scale=r"\Lambda", equals="-fall", method="exact",
                over={"d": SETTLED}),
-      bound(losses, r"\mathrm{loss}(L') / \mathrm{loss}(L)", of="{case} over same", along={"n": (1e4, 1e30)},
+      bound(transfer.losses, r"\mathrm{loss}(L') / \mathrm{loss}(L)", of="{case} over same", along={"n": (1e4, 1e30)},
             over={"d": (2, 3, 4, 5, 6, 7, 8)}, equals="((d - 1)*r + b)/(d - 1 + b)", within="t", method="exact"),
-      *agreed("{case}"),
+      *transfer.agreed("{case}"),
       source=SKETCH, kind="sharp", expected="supported",
       over={"case": {"larger": {"r": "9", "t": "0.003"}, "smaller": {"r": "1/9", "t": "0.0003"}}, "law": LAWS},
-      assumes=(*ALONG, "larger: tested on $L' = 3L$; smaller: tested on $L' = L/3$", r"$r = (L'/L)^2$, $b = 2 \beta$"),
+      assumes=(*transfer.ALONG, "larger: tested on $L' = 3L$; smaller: tested on $L' = L/3$", r"$r = (L'/L)^2$, $b = 2 \beta$"),
       finding=r"""At $w^*(L)$ the derivatives of both terms cancel, $a N = \beta B$ with $a = (d-1)/2$ and $B \propto
       w^{-\beta}$; on $L'$ the loss is $N + (L'/L)^2 B$. Relative to the $w$ that is tuned to $L'$ the factor is
       $\frac{a \rho^2 + \beta}{(a+\beta) \rho^{2a/(a+\beta)}}$, $\rho = L'/L$: above 1 unless $\rho = 1$, and constant
       in $n$. A wrong $L$, at a fixed ratio, costs a factor and not the rate.""")
 claim("softmax.generalization-{case}/{law}/theta/constant/proved",
-      bound(proved_cost, r"\mathrm{loss}'(w^*(L)) / \mathrm{loss}'(w^*(L'))", equals=PRICE, within=f"3/10*{PRICE}",
-            control={"equals": f"1.7*{PRICE}"}, method="certified"),
+      bound(transfer.proved_cost, r"\mathcal{L}'(w^*(L)) / \mathcal{L}'(w^*(L'))", equals=PRICE, within=f"3/10*{PRICE}",
+            control={"equals": f"1.57*{PRICE}"}, method="certified"),
       source=SKETCH, kind="sharp", expected="supported",
       over={"case": {"larger": {"r": "9"}, "smaller": {"r": "1/9"}}, "law": LAWS, "d": DIMENSIONS},
-      title="the factor by which the w of another Lipschitz constant is worse, proved for every n", assumes=COVERED,
+      title="the factor by which the w of another Lipschitz constant is worse, proved for every n", assumes=transfer.COVERED,
+      forall=LARGE_N,
       finding=r"""The value is the interval that contains the quotient for every context of the range: the loss at any
       multiple of $\Lambda^e$ lies between two explicit numbers, and $w^*(L)$ is such a multiple for $L'$. The limit in
       the middle of it is $\frac{a \rho^2 + \beta}{(a + \beta) \rho^{2a/(a+\beta)}}$, $\rho = L'/L$, $a = (d-1)/2$.""")

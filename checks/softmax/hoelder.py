@@ -7,18 +7,16 @@ by the worst order of a class. How w* moves with L and the noise is the same for
 
 from typing import Any
 
-from lipverify.checks.softmax.directions_proofs import ANY, MONOTONE, RISES
+from lipverify.checks.softmax.directions_proofs import ANY, COMPARED, RISES
 from lipverify.checks.softmax.lipschitz_constants import proved_exponents
-from lipverify.checks.softmax.quantities import MODEL
+from lipverify.checks.softmax.lipschitz_notions import GENERAL as REBUTTAL
+from lipverify.checks.softmax.quantities import EXPONENT, LARGE_N, MODEL
 from lipverify.checks.softmax.rough import best, bias, proved, sampled_bias
+from lipverify.checks.softmax.window import THEOREM_2
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
 HEADINGS = {"softmax.hoelder": (4, 5, "Rougher than Lipschitz: rates in the Hölder order")}
-REBUTTAL = ("R", "Global rebuttal, point 1", """We expect that our results will hold for quite general function
-    classes, in particular, those that satisfy Assumption B.4. To instantiate specific bounds in the paper we work with
-    specific function classes""")
-THEOREM_2 = ("S", "Theorem 2", r"$\Omega((nL^2/\sigma^2)^{1/d}) < w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$")
 LIMIT = (r"""tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$; $\Lambda = n \to
     \infty$""", MODEL[1])
 FIELD = r"$\mathbb{E} (f(x) - f(x'))^2 = |x - x'|^{2s}$: functions of Hölder order below $s$, everywhere"
@@ -39,7 +37,7 @@ claim("softmax.hoelder/window",
       w^{-s}$, against $N \sim w^{(d-1)/2} / n$. The rougher the task, the narrower the window. The limit $s \to 1$ is
       not the affine law: the constant of $w^{-s}$ is proportional to $1 - 2^{s-1}$ and vanishes there.""")
 claim("softmax.hoelder/loss",
-      exponent(best, r"\mathcal{L}(w^*)", along={"n": (1e6, 1e18, 8)}, of="loss", equals="-2*s/(d - 1 + 2*s)",
+      exponent(best, r"\mathcal{L}(w^*) / L^2", along={"n": (1e6, 1e18, 8)}, of="loss", equals="-2*s/(d - 1 + 2*s)",
                method="exact", **RAY),
       SAMPLED,
       title="the loss at the optimal w on tasks of Hölder order s",
@@ -71,7 +69,7 @@ claim("softmax.hoelder/largest-order",
       corrected=r"""$w^* = \Theta(\Lambda^{2/(d + 2s)})$ for functions of order $s$ across one hyperplane, measured at
       $s = 1/2$""")
 claim("softmax.hoelder/largest-order/{link}/proved",
-      bound(proved_exponents, "e", of="window", low="2/(d - 1 + 2*s)", truth="2/(d + 2*s)", method="certified"),
+      bound(proved_exponents, EXPONENT["window"], of="window", low="2/(d - 1 + 2*s)", truth="2/(d + 2*s)", method="certified"),
       source=REBUTTAL, kind="convention", reading=WORST, expected="refuted",
       over={"link": {"clip": {"s": "1"}, "step": {"s": "0"}}, "d": per_profile((2,), (2, 3, 5))},
       title="classes with the same worst Hölder order have one rate of the optimal w: disproved at its ends",
@@ -89,29 +87,29 @@ claim("softmax.hoelder/every-class/proved",
       reading="w* never falls with L nor rises with the noise, in every class f = L g, without specific bounds",
       title="w* never falls with L nor rises with the noise, for tasks of any roughness: every n and d",
       statement=r"L/\sigma < L'/\sigma' \implies w^*(L/\sigma) \leq w^*(L'/\sigma')",
-      assumes=(MODEL[1], ANY, "the identity is checked; the rest of the proof is by hand"),
-      finding=rf"""The rebuttal sets general results apart from "specific bounds" for "specific function classes", which need not carry
+      assumes=(MODEL[1], ANY), forall=("n >= 2", "d", "L", "sigma > 0"), by_hand=COMPARED,
+      finding=r"""The rebuttal sets general results apart from "specific bounds" for "specific function classes", which need not carry
       over (`printed-range/proved`). Assumption B.4 is not in the sources, and not needed. $\cos(L z)$ is no such class: its $w^*$
-      falls again for large $L$. {MONOTONE}""")
+      falls again for large $L$.""")
 PROVED: dict[str, Any] = {"kind": "derived", "assumes": (*MODEL, FIELD, r"""$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$
-    and $n \geq K W^{(d-1)/2}$, $W = \Lambda^{2/(d - 1 + 2s)}$, with the numbers of `lipverify prove`""")}
+    and $n \geq K W^{(d-1)/2}$, $W = \Lambda^{2/(d - 1 + 2s)}$, with the numbers of `lipverify prove`"""), "forall": LARGE_N}
 """w* lies between two multiples of a power of Lambda for every n, L and sigma in that range: the exponent is exact."""
 claim("softmax.hoelder/window/proved",
-      bound(proved, "e", of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
+      bound(proved, EXPONENT["window"], of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
       proves="softmax.hoelder/window", source=REBUTTAL, expected="supported", over=FIELDS,
       title="the optimal w on tasks of Hölder order s, proved for every n", **PROVED)
 claim("softmax.hoelder/loss/proved",
-      bound(proved, "e", of="loss", equals="-2*s/(d - 1 + 2*s)", within="1e-15", method="certified"),
+      bound(proved, EXPONENT["loss"], of="loss", equals="-2*s/(d - 1 + 2*s)", within="1e-15", method="certified"),
       proves="softmax.hoelder/loss", source=REBUTTAL, expected="supported", over=FIELDS,
       title="the loss at the optimal w on tasks of Hölder order s, proved for every n", **PROVED)
 claim("softmax.hoelder/printed-range/proved",
-      bound(proved, "e", of="window", high="2/d", truth="2/(d - 1 + 2*s)", method="certified"),
+      bound(proved, EXPONENT["window"], of="window", high="2/d", truth="2/(d - 1 + 2*s)", method="certified"),
       proves="softmax.hoelder/printed-range", source=THEOREM_2, expected="refuted",
       over=ROUGHEST,
       title="the printed upper bound of the optimal w, for tasks of Hölder order 1/4", **PROVED,
       corrected=r"$w^* = \Theta(\Lambda^{2/(d - 1 + 2s)})$, inside the printed range for $1/2 \leq s < 1$")
 claim("softmax.hoelder/printed-range/edge/proved",
-      bound(proved, "e", of="window", high="2/d", truth="2/d", method="certified"),
+      bound(proved, EXPONENT["window"], of="window", high="2/d", truth="2/d", method="certified"),
       source=THEOREM_2, expected="supported", over={"kind": "field", "d": per_profile((2, 3), (2, 3, 5)), "s": 0.5},
       title="the printed upper bound of the optimal w is reached by tasks of Hölder order 1/2",
       statement=r"w^* = \Theta\left(\Lambda^{2/d}\right), \quad s = 1/2", **PROVED,

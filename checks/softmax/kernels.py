@@ -11,32 +11,27 @@ from lipverify.checks.softmax.quantities import Value
 
 
 def named(kernel: str, power: float = 0.0) -> lv.attention.Kernel:
-    """A kernel by its name."""
     if kernel == "rational":
         return lv.attention.Rational(power)
     return {"box": lv.attention.Box(), "epanechnikov": lv.attention.Epanechnikov()}[kernel]
 
 
 def terms(kernel: str, d: int, n: float, w: float, power: float = 0.0) -> dict[str, Value]:
-    """B / L^2 and n N / sigma^2 on linear tasks, by the exact method."""
+    """B / L^2 and the loss on linear tasks, by the exact method."""
     problem = lv.Problem(d=d, n=n, law=lv.laws.Linear(), sigma=1.0)
     found = lv.loss_terms(problem, w, attention=named(kernel, power))
     return {
         "bias": (float(found.bias), float(found.bias_error)),
-        "noise": (n * float(found.noise), n * float(found.noise_error)),
         "loss": (float(found.total), float(found.total_error)),
     }
 
 
 def sampled(kernel: str, d: int, n: float, w: float, contexts: int, seed: int, power: float = 0.0) -> dict[str, Value]:
-    """B / L^2 and n N / sigma^2 on sampled contexts."""
+    """B / L^2 on sampled contexts."""
     problem = lv.Problem(d=d, n=n, law=lv.laws.Linear(), sigma=1.0)
     drawn: dict[str, Any] = {"contexts": contexts, "seed": seed, "stream": f"kernels/{kernel}/{power}/{d}/{n}/{w}"}
     found = lv.loss_terms(problem, w, "montecarlo", attention=named(kernel, power), **drawn)
-    return {
-        "bias": (float(found.bias), float(found.bias_error)),
-        "noise": (n * float(found.noise), n * float(found.noise_error)),
-    }
+    return {"bias": (float(found.bias), float(found.bias_error))}
 
 
 def many(kernel: str, d: int, w: float, power: float = 0.0) -> dict[str, Value]:

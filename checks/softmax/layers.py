@@ -40,7 +40,6 @@ def attended(x: np.ndarray, w: float) -> np.ndarray:
 
 
 def diameter(x: np.ndarray) -> float:
-    """The largest distance between two tokens."""
     return float(np.linalg.norm(x[:, None] - x[None], axis=-1).max())
 
 

@@ -2,12 +2,12 @@ r"""Affine tasks of three Lipschitz constants: the optimal w of each, and its lo
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value
+from lipverify.checks.softmax.quantities import Value, at_tuned, problem
 from lipverify.claims import agree
 
 LEVELS = (1.0, 3.0, 10.0)
@@ -20,7 +20,7 @@ LENGTHS = tuple(10.0**k for k in range(2, 11))
 
 def affine(L: float, d: int, n: float) -> lv.Problem:
     """Affine tasks with Lipschitz constant L, at sigma = 1."""
-    return lv.Problem(d=d, n=n, law=lv.laws.Affine(L=L), sigma=1.0)
+    return problem("affine", d, n, L)
 
 
 def table(d: int, n: float) -> dict[str, Value]:
@@ -28,6 +28,24 @@ def table(d: int, n: float) -> dict[str, Value]:
     from lipverify.optimum import transfers
 
     return transfers({f"{L:g}": affine(L, d, n) for L in LEVELS})
+
+
+def apart(L: float, larger: float, d: int, n: float) -> Value:
+    """w* at the larger of two Lipschitz constants divided by that at the smaller."""
+    narrow, wide = (lv.optimal_window(affine(constant, d, n)) for constant in (larger, L))
+    return narrow.w / wide.w, (narrow.w_error + wide.w_error * narrow.w / wide.w) / wide.w
+
+
+def reached(L: float, d: int, n: int, steps: int) -> Value:
+    """w after gradient descent on the exact loss, divided by w*."""
+    from lipverify.checks.softmax.norms import descended_window
+    from lipverify.optimum import Recipe
+
+    tasks = affine(L, d, n)
+    best = lv.optimal_window(tasks)
+    recipe = Recipe(optimiser="gd", learning_rate=20 / L**2, steps=steps, batch=1, start=0.1)
+    w, error = descended_window(tasks, recipe, reach=1.5 * best.w)
+    return w / best.w, (error + best.w_error * w / best.w) / best.w
 
 
 def tables(d: int) -> list[dict[str, Value]]:
@@ -38,22 +56,14 @@ def tables(d: int) -> list[dict[str, Value]]:
 def sampled(
     trained: float, tested: float, d: int, n: float, contexts: int, seed: int, backend: str
 ) -> dict[str, Value]:
-    """The loss of the optimal w of one L (exact) on another L, on sampled contexts."""
+    """The loss of the optimal w of one L on another L, on sampled contexts."""
     drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{trained}/{tested}/{d}/{n:g}"}
-    return _transferred("montecarlo", trained, tested, d, n, **drawn)
+    loss = at_tuned(affine(trained, d, n), affine(tested, d, n), "montecarlo", **drawn)
+    return {f"loss of {trained:g} on {tested:g}": loss}
 
 
 def leading(trained: float, tested: float, d: int, n: float) -> dict[str, Value]:
-    """The loss of the optimal w of one L on another L, from the leading terms."""
-    return _transferred("asymptotic", trained, tested, d, n)
-
-
-def _transferred(
-    method: Literal["montecarlo", "asymptotic"], trained: float, tested: float, d: int, n: float, **drawn: Any
-) -> dict[str, Value]:
-    """The loss of the optimal w (exact), evaluated by another method."""
-    terms = lv.loss_terms(affine(tested, d, n), lv.optimal_window(affine(trained, d, n)).w, method, **drawn)
-    return {f"loss of {trained:g} on {tested:g}": (float(terms.total), float(terms.total_error))}
+    return {f"loss of {trained:g} on {tested:g}": at_tuned(affine(trained, d, n), affine(tested, d, n))}
 
 
 def fixed(d: int, n: float) -> Value:

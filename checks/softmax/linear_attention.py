@@ -5,10 +5,9 @@ only with b. On affine tasks without b linear attention learns, and faster than 
 """
 
 from lipverify.checks.softmax import linear_floor
-from lipverify.checks.softmax.figures import with_and_without_floor
 from lipverify.checks.softmax.linear_floor import ASSUMED, DRAWN, FLOORS, LEAST, LINEAR, ROUNDING, SAMPLED, WITHOUT
-from lipverify.checks.softmax.quantities import DIMENSIONS
-from lipverify.claims import at, bound, claim, exponent, identity
+from lipverify.checks.softmax.quantities import DIMENSIONS, LARGE_N
+from lipverify.claims import bound, claim, exponent, identity
 
 # fmt: off
 HEADINGS = {"linear-attention.floor": (6, 2, "Linear attention does not adapt")}
@@ -23,7 +22,6 @@ claim("linear-attention.floor/{law}/{reading}/rate",
       expected={"affine/no-offset/*": "refuted", "*": "supported"}, over={("law", "reading"): FLOORS | WITHOUT, "d": (2, 3, 5, 8)},
       title="Linear attention has a floor, softmax attention has none",
       assumes=ASSUMED,
-      shows=at(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
       finding={
           "affine/no-offset/*": r"""Linear attention learns linear functions: its loss falls like $1/n$, faster than
               softmax attention's $n^{-4/(d+3)}$, and on them it has the smaller loss for every large $n$. It cannot
@@ -39,18 +37,21 @@ claim("linear-attention.floor/{law}/{reading}/proved",
       identity(linear_floor.above_floor,
                r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) - \Bigl(R + \frac{k m}{n k + m} + A \|\mathbf{M} - \eta \mathbf{I}\|_F^2\Bigr)",
                control={"floor": "101/100"}),
-      bound(linear_floor.falls, r"\text{exponent of } \mathcal{L}(w^*) \text{ in } n", high="0", strict=True, truth="-q",
-            over={"d": (2, 3, 5, 8)}, method="certified"),
       proves="linear-attention.floor/{law}/{reading}/rate",
       source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
-      title="linear attention stays above its floor and softmax attention falls: proved",
+      title="linear attention stays above its floor: every M, n and d",
       statement=r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) > R = K(1) - k_1 \quad \text{for every } \mathbf{M}, n, \sigma",
       assumes=ASSUMED,
+      forall=("n", "d", "sigma"), by_hand="docs/arguments.md#floor-of-linear-attention",
       finding=r"""With $k = k_1$ and $m = (d - 1) k + d R + d \sigma^2 > 0$ the loss is $R$, plus a positive number,
           plus a square. $R$ is $L^2/3$ (affine with the offset), $L^2/3 + L^2/(6d)$ and $L^2/(6d)$ (ReLU with and
-          without it; `*/value`). For the loss to be this quadratic in $\mathbf{M}$ only $\mathbb{E} x x^\top =
-          \mathbf{I}/d$ and independent tokens are needed. The exponent of softmax attention is that of the window
-          theorem.""")
+          without it; `*/value`).""")
+claim("linear-attention.floor/{law}/{reading}/softmax/proved",
+      bound(linear_floor.falls, r"\text{limit exponent of } \mathcal{L}(w^*) \text{ in } n", high="0", strict=True, truth="-q",
+            over={"d": (2, 3, 5, 8)}, method="certified"),
+      source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
+      title="softmax attention has no floor: proved", assumes=ASSUMED, forall=LARGE_N,
+      finding="The exponent of softmax attention is that of the window theorem.")
 claim("linear-attention.floor/{law}/{reading}/value",
       bound(linear_floor.limit, rf"\lim_n {LEAST} / L^2", equals="F", within=ROUNDING, over={"d": DIMENSIONS}, method="symbolic"),
       bound(SAMPLED, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{at w I}}) / {LEAST}", of="at w I", equals=1, within="T",

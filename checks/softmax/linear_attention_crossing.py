@@ -1,16 +1,15 @@
-r"""Where softmax attention overtakes linear attention for good, and how far it gets ahead.
+r"""Where softmax attention overtakes linear attention for good, and the quotient of their losses.
 
 Linear attention has a floor if the tasks are not linear, and softmax attention is below it from some Lambda on. On
 affine tasks without the offset b it never overtakes linear attention for good.
 """
 
 from lipverify.checks.softmax import linear_floor
+from lipverify.checks.softmax.linear_attention import SUMMARY
 from lipverify.checks.softmax.linear_floor import ASSUMED, FLOORS, LEAST, LINEAR, RATIO, WITHOUT
 from lipverify.claims import bound, claim, exponent, per_profile
 
 # fmt: off
-SUMMARY = ("A", "In-depth insights, ICL Mechanism, unique to softmax",
-    "The authors also demonstrate that this adaptive behavior is unique to softmax and cannot be replicated by linear attention units.")
 LAMBDA = r"""$\Lambda_\times = n_\times (L / \sigma)^2$: from $n_\times$ on softmax attention has the smaller loss,
     checked there and at $10$, $10^3$ and $10^6$ times as many tokens; the ratio is that of the cells' $d$ and $L /
     \sigma$"""
@@ -42,7 +41,7 @@ claim("linear-attention.floor/{law}/{reading}/crossing",
 claim("linear-attention.floor/{law}/{reading}/advantage",
       exponent(linear_floor.advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", equals="p - q", over={"d": (2, 3, 5)}, method="exact"),
       source=SUMMARY, kind="sharp", expected="supported", over={("law", "reading"): FLOORS | WITHOUT},
-      title="How far softmax attention gets ahead of linear attention, as a rate",
+      title="The loss of softmax attention divided by that of linear attention, as a rate",
       assumes=ASSUMED,
       finding={
           "affine/no-offset/*": r"""Here softmax attention falls behind, like $n^{1 - 4/(d+3)}$: linear attention

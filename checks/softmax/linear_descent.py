@@ -12,8 +12,8 @@ HEADINGS = {"linear-attention.descent": (6, 1, "One layer takes a step of precon
 STEP = r"""\mathbf{M}^* = \mathbf{P} = \left(\left(1 - \tfrac{1}{n}\right) \Sigma + \tfrac{A + B}{A n} (2 \Sigma + \mathrm{tr} \Sigma \,
     \mathbf{I}) + \tfrac{d \sigma^2}{A n} \mathbf{I}\right)^{-1}"""
 KNOWN = ("S", "What is known about ICL in this setting?",
-    """Solving pretraining loss yields transformers that execute preconditioned GD during ICL. Only holds for linear attention and
-    linear tasks""")
+    """Solving pretraining loss yields transformers that execute preconditioned GD during ICL - ▶ Only holds for linear attention
+    and linear tasks""")
 claim("linear-attention.descent/{law}",
       bound(
           at(from_preconditioner, contexts=per_profile(8192, 40_960)), r"\max |\mathbf{M}^* - \mathbf{P}| / \max |\mathbf{P}|", equals=0,
@@ -44,10 +44,6 @@ claim("linear-attention.descent/{law}/proved",
       statement=STEP,
       assumes=(
           r"""$x \sim \mathcal{N}(0, \Sigma)$, any invertible $\Sigma$, $d$, $n$, $\sigma$; $f = a \langle q, x \rangle + b |\langle q, x
-              \rangle|$ with $q$ uniform on the sphere, $\mathbb{E} a b = 0$, $A > 0$""",
-          "the identity is checked, with Isserlis' fourth moments; the rest of the proof is by hand",
+              \rangle|$ with $q$ uniform on the sphere and independent of $(a, b)$, $\mathbb{E} a b = 0$, $A > 0$""",
       ),
-      finding=r"""With $g = \frac{1}{n} \sum_i y_i x_i$ the loss $\mathbb{E} (g^\top \mathbf{M} x - f(x))^2$ is a convex
-          quadratic in $\mathbf{M}$, minimal where $\mathbb{E} [g g^\top] \mathbf{M} \Sigma = \mathbb{E} [g f(x) x^\top]
-          = A \Sigma^2 / d$. The even part $|\langle q, x \rangle|$ is uncorrelated with $x$ and adds only to the mean
-          square of a label. Gradient descent on a convex quadratic is known to converge to its minimum.""")
+      forall=("n", "d", "sigma"), by_hand="docs/arguments.md#preconditioned-descent")

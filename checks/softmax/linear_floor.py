@@ -61,9 +61,9 @@ def above_floor(law: str, reading: str, floor: str = "1") -> Any:
 
 def falls(law: str, d: int) -> Any:
     """The exponent of the loss of softmax attention at w* in n, proved for every n of a range."""
-    from lipverify.claims import proved_rates
+    from lipverify.claims import proved_window
 
-    return proved_rates(law, d)["loss"]
+    return proved_window(law, d).fact("loss exponent in n")
 
 
 def limit(law: str, reading: str, d: int) -> Any:
@@ -117,13 +117,6 @@ def closed_form(law: str, reading: str) -> Any:
     from lipverify.loss import linear_attention
 
     return linear_attention(lv.laws.law_named(law), reading == "offset")
-
-
-def losses(law: str, reading: str, d: int) -> dict[str, list[float]]:
-    """Both minimal losses along n, for the figure."""
-    ladder = [float(round(n)) for n in np.geomspace(1e2, 1e12, 11)]
-    both = [[linear(law, reading, d, n)[0] for n in ladder], [softmax(law, d, n)[0] for n in ladder]]
-    return {"n": ladder, "linear": both[0], "softmax": both[1]}
 
 
 FLOORS = {

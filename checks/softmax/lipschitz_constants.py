@@ -7,25 +7,30 @@ from typing import Any
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import Value
-from lipverify.claims import between, proved_rates, proved_window
+from lipverify.claims import proved_rates, proved_window
 
 Vector = tuple[Fraction, ...]
 
 
-def constant_of(l_1: int, l_2: int, smaller: str = "no") -> Fraction:
-    """Lip(f) - max(|l_1|, |l_2|) for f(x) = l_1 <q, x>_+ + l_2 <-q, x>_+ on R^d, exactly; `smaller` subtracts the minimum.
+def between_slopes(kept: str = "1") -> Any:
+    """f(x) - f(x') minus its slope times z - z' in three cases of signs, and m^2 minus the square of that slope; `kept` scales it.
 
-    Between x = 0 and x' = q, or x' = -q, the quotient is |l_1| or |l_2|. No other pair has a larger one: |f(x) - f(x')|
-    is at most the largest slope times |<q, x - x'>|, which is at most |x - x'|.
+    f(x) = l_1 z_+ + l_2 (-z)_+ with z = <q, x> >= z'; the slope is alpha l_1 - (1 - alpha) l_2.
     """
-    q, origin = (Fraction(3, 5), Fraction(4, 5)), (Fraction(0), Fraction(0))
+    import sympy
 
-    def f(x: Vector) -> Fraction:
-        z = dot(q, x)
-        return l_1 * max(z, Fraction(0)) + l_2 * max(-z, Fraction(0))
-
-    found = max(abs(f(x) - f(origin)) for x in (q, tuple(-a for a in q)))
-    return found - (min if smaller == "yes" else max)(abs(l_1), abs(l_2))
+    first, second, alpha, m, z, smaller = sympy.symbols("l_1 l_2 alpha m z z'")
+    slope, times = alpha * first - (1 - alpha) * second, sympy.Rational(kept)
+    cases = (
+        (first * z - first * smaller, 1),
+        (-second * z + second * smaller, 0),
+        (first * z + second * smaller, z / (z - smaller)),
+    )
+    room = alpha * (m**2 - first**2) + (1 - alpha) * (m**2 - second**2) + alpha * (1 - alpha) * (first + second) ** 2
+    return sympy.Matrix(
+        [change - times * slope.subs(alpha, share) * (z - smaller) for change, share in cases]
+        + [m**2 - slope**2 - times * room]
+    )
 
 
 UNITS = tuple((Fraction(a, 5), Fraction(b, 5)) for a, b in ((5, 0), (3, 4), (4, 3), (-4, 3), (0, 5)))
@@ -53,7 +58,6 @@ def along_direction(relevant: int, s: int) -> Fraction:
 
 
 def dot(one: Vector, other: Vector) -> Fraction:
-    """<one, other>."""
     return sum((a * b for a, b in zip(one, other, strict=True)), start=Fraction(0))
 
 
@@ -79,7 +83,6 @@ def proved_exponents(link: str, d: int) -> dict[str, Any]:
 
 
 def broken(link: str) -> lv.laws.Ridge:
-    """The law of a link of pieces."""
     from lipverify.proofs import Pieces
 
     h = Pieces(*BROKEN[link])
@@ -93,6 +96,5 @@ def proved_ratio(d: int) -> Any:
     """
     from flint import arb, fmpq
 
-    theorem = proved_window("affine", d)
-    w = between(theorem, theorem.low, theorem.high)
+    w = proved_window("affine", d).fact("window")
     return w / w * arb(3) ** -arb(fmpq(2, d + 3))

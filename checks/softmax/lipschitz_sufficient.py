@@ -10,9 +10,9 @@ from lipverify.claims import agree, at, bound, claim, exponent, identity, per_pr
 
 # fmt: off
 HEADINGS = {"softmax.lipschitz-sufficient": (4, 6, "The same Lipschitz constant is enough")}
-SLIDE = ("S", "Empirical Generalization, sufficient", """Shared Lipschitzness across (train, test) is sufficient for ICL. 3 attention units,
-    pretrained on Affine, ReLU, and Cosine tasks with $L = 1$. Tested on (Left) Affine, (Middle) ReLU, (Right) Cosine, with $L = 1$. All
-    three attention units generalize to all test distributions since $L$ is the same""")
+SLIDE = ("S", "Empirical Generalization, sufficient", """Shared Lipschitzness across (train, test) is sufficient for ICL. - 3 attention
+    units, pretrained on Affine, ReLU, and Cosine tasks with L=1 - Tested on (Left) Affine, (Middle) ReLU, (Right) Cosine, with L = 1 -
+    All three attention units generalize to all test distributions since L is the same""")
 FACTOR = r"\mathrm{loss}(w^*_{\mathrm{trained}}) / \mathrm{loss}(w^*_{\mathrm{tested}})"
 RAY = (1e9, 1e30, per_profile(8, 27))
 MEASURED = {("trained", "tested"): PAIRS, "d": (2, 3, 4, 5)}
@@ -27,9 +27,19 @@ SAMPLED = agree(
     over={("trained", "tested"): [("affine", "cosine"), ("cosine", "relu")], "d": 5, "n": 100.0},
 )
 
+MORE = {("trained", "tested", "n"): {
+    ("affine", "relu", 1e2): {"more": "0.0016"}, ("affine", "relu", 1e3): {"more": "0.023"}, ("affine", "relu", 1e4): {"more": "0.064"},
+    ("affine", "cosine", 1e2): {"more": "0.0021"}, ("affine", "cosine", 1e3): {"more": "0.0045"},
+    ("affine", "cosine", 1e4): {"more": "0.012"}, ("relu", "affine", 1e2): {"more": "0.002"}, ("relu", "affine", 1e3): {"more": "0.026"},
+    ("relu", "affine", 1e4): {"more": "0.066"}, ("relu", "cosine", 1e2): {"more": "0.0072"}, ("relu", "cosine", 1e3): {"more": "0.0083"},
+    ("relu", "cosine", 1e4): {"more": "0.023"}, ("cosine", "affine", 1e2): {"more": "0.0029"},
+    ("cosine", "affine", 1e3): {"more": "0.0047"}, ("cosine", "affine", 1e4): {"more": "0.012"},
+    ("cosine", "relu", 1e2): {"more": "0.0079"}, ("cosine", "relu", 1e3): {"more": "0.0078"}, ("cosine", "relu", 1e4): {"more": "0.021"},
+}}
+"""The control of each cell, a tenth below what another w costs there: a quotient to the optimum is never below 1."""
+
 claim("softmax.lipschitz-sufficient/experiment",
-      bound(at(table, d=3, sigma=0.3), FACTOR, of="{trained} on {tested}", high="2", control="1",
-            over={("trained", "tested"): PAIRS, "n": (1e2, 1e3, 1e4)}, method="exact"),
+      bound(at(table, d=3, sigma=0.3), FACTOR, of="{trained} on {tested}", high="2", control="1 + more", over=MORE, method="exact"),
       SAMPLED,
       source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
       assumes=(*TUNED, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
@@ -45,7 +55,8 @@ claim("softmax.lipschitz-sufficient/consistent",
       finding="""Any $w$ that grows without bound, and slower than $n^{2/(d-1)}$, sends both terms to 0, whatever the
           training class. For this a shared $L$ is not needed.""")
 claim("softmax.lipschitz-sufficient/{trained}-to-{tested}/{side}/same-rate",
-      exponent(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, high="0", truth="p", method="exact"),
+      exponent(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, high="0", truth="p",
+               control=(None, "p + 0.04"), method="exact"),
       agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on {tested}", over={"d": 5, "n": 100.0}),
       source=SLIDE, kind="convention", reading="the same rate for every n", expected={"*relu*": "refuted", "*": "supported"}, over=MEASURED,
       assumes=(*LIMIT, """generalizes: within a constant factor, for all $n$, of the loss at the $w$ that is tuned to
@@ -75,7 +86,8 @@ claim("softmax.lipschitz-sufficient/theta/sharp",
 claim("softmax.lipschitz-sufficient/any-class/{side}/same-rate",
       exponent(on_waves, FACTOR, along={"n": (1e5, 1e12, 8)}, high="0", truth="8/(d + 3)**2", control=(None, "8/(d + 3)**2 + 0.04"),
                method="exact"),
-      source=SLIDE, kind="stronger", expected="refuted", over={"d": 2},
+      source=SLIDE, kind="convention", reading="the same rate for every n, on every class with that constant", expected="refuted",
+      over={"d": 2},
       statement=r"\sup_{\text{tested 1-Lipschitz}} " + FACTOR + r" = \mathcal{O}(1)",
       assumes=(
           *TUNED[:2], "trained on the affine class, $L = 1$",

@@ -5,17 +5,13 @@ and not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, prove
 tiny balls.
 """
 
-from lipverify.checks.softmax import low_rank_radius as ball
-from lipverify.checks.softmax.figures import forgetting, radii_by_noise
-from lipverify.checks.softmax.low_rank import best, searched
+from lipverify.checks.softmax import lowrank_radius as ball
+from lipverify.checks.softmax.lowrank import THEOREM_4
+from lipverify.checks.softmax.lowrank_blocks import best, searched
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 HEADINGS = {"lowrank.boundary": (7, 2, "Where the conclusion of Theorem 4 ends")}
-THEOREM_4 = ("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any
-    optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution
-    $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top,
-    \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$""")
 FORM = r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top"
 TASKS = (
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$",
@@ -52,7 +48,6 @@ claim("lowrank.boundary/product",
           $n = 2$, with weights $1/2 \pm h$, the reduction of the loss is linear in $h$, and $\mathbf{E} \tanh(y + G)
           \leq \tanh y$ for every symmetric $G$ and $y \geq 0$: random factors lose a part of it.) This is evidence at
           these points and not a proof.""")
-CURVES = per_profile([9, 10, 12, 16, 24, 60, 200, 1000], [9, 10, 11, 12, 14, 16, 20, 24, 32, 50, 70, 100, 200, 500, 1000, 10_000])
 claim("lowrank.boundary/sphere/small-ball",
       bound(ball.radius, r"\min(C_{\max}, 4 d) / d", low="1", truth=ball.limit_value,
             over={("d", "k"): ((2, 1), (3, 2), (6, 2)), "n": (1000, 10**6), "sigma": (0.0, 0.5)}, method="exact"),
@@ -65,9 +60,6 @@ claim("lowrank.boundary/sphere/small-ball",
       statement=FORM + r" \quad \text{if } d/3 \leq C \leq d \text{ (} n = 10^3, 10^6 \text{), if } C = d \text{ (} n = 20 \text{)}",
       assumes=(*SPHERE[:2], r"within the invariant family, exactly, at the $(d, k)$ of the cells, $\sigma = 0$ and $\sigma = 1/2$",
                r"$C_{\max}$ is the largest radius up to which $c'^* = 0$ in every ball from $C = d/3$ on; smaller: `tiny-ball/proved`"),
-      shows=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
-                   none=at(ball.radii, d=2, k=1, sigma=0.0, lengths=CURVES), quarter=at(ball.radii, d=2, k=1, sigma=0.25, lengths=CURVES),
-                   half=at(ball.radii, d=2, k=1, sigma=0.5, lengths=CURVES), one=at(ball.radii, d=2, k=1, sigma=1.0, lengths=CURVES)),
       finding=r"""As $n \to \infty$ the prediction at a query with $|z|^2 = s$ is $c h(\omega) z$ with $h(\omega) =
           A(\omega)/\omega \leq 1/d$, $A = I_{d/2}/I_{d/2-1}$ and $\omega^2 = c^2 s + c'^2 (1 - s)$. For $C \leq d$ it
           is shorter than $z$ at every query. As $h$ decreases, any $c' \neq 0$ makes it shorter still: $c' = 0$ and $c
@@ -77,7 +69,6 @@ claim("lowrank.boundary/sphere/small-ball",
 AT_9, AT_12, AT_20 = ("sphere", 2, 1, 9, 0.0, 8.0), ("sphere", 2, 1, 12, 0.0, 8.0), ("sphere", 2, 1, 20, 0.0, 5.0)
 FEW, MORE, MOST = per_profile(4096, 32_768), per_profile(262_144, 2_621_440), per_profile(1_310_720, 26_214_400)
 GAIN = r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M}^*)"
-ALONG = per_profile([3, 5, 8, 12, 20, 50, 200], [3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 30, 50, 100, 200, 500])
 claim("lowrank.boundary/sphere/every-ball",
       bound(best, RATIO, of="ratio", equals=0, within=EXACT, control=(None, {"C": 2.5}),
             over={WHERE: (*(("sphere", 2, 1, n, 0.0, 8.0) for n in (2, 3, 4, 5, 6, 7, 8)), AT_9, AT_12, AT_20)}, method="exact"),
@@ -95,7 +86,6 @@ claim("lowrank.boundary/sphere/every-ball",
       title="On the sphere M* = c BB^T without noise, for every radius of the ball",
       statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
       assumes=(*SPHERE, r"$d = 2$, $k = 1$, $\sigma = 0$"),
-      shows=at(forgetting, found=at(ball.along, lengths=ALONG)),
       finding=at(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
       corrected=r"""At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C =
           2.5$ where it fails in a larger one. It holds up to a radius that decreases in $n$ to $C_\infty(d, k) > d$,

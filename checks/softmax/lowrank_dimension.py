@@ -4,14 +4,14 @@ It holds on a product of spheres, where the rate is that of k dimensions, by pro
 slides, the loss of c BB^T does not tend to 0: its floor is small where k is much smaller than d.
 """
 
-from lipverify.checks.softmax.low_rank_floor import best_loss, floor, floor_below, in_block, learned, projected, saved
-from lipverify.claims import agree, at, bound, claim, exponent
+from lipverify.checks.softmax.lowrank_floor import floor, floor_below, in_block, learned, projected, saved
+from lipverify.claims import agree, bound, claim
 
 # fmt: off
 HEADINGS = {"lowrank.dimension": (7, 4, "What finding the directions saves")}
 PART_II = ("S", "Results Part II: Softmax Attn Learns Attn Window Direction", r"""Interesting case: $k \ll d$, then learning
-    $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax attention should depend only on
-    projections of the input onto $\mathrm{col}(\mathbf{B})$""")
+    col(B) drastically reduces ICL problem dimension - Attention window of softmax attention should depend only on projections of the
+    input onto col(B)""")
 PRODUCT = (
     r"$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii are other units)",
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$, $\sigma = 1$, $n \to \infty$",
@@ -22,35 +22,13 @@ SAVED = {
     (20, 3, 1e16): {"most": "1.97e-6", "near": "1.96e-6"}, (50, 5, 1e24): {"most": "2.29e-8", "near": "2.27e-8"},
 }
 
-claim("lowrank.dimension/learned",
-      exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"n": (1e6, 1e24, 9)}, equals="-4/(m + 3)",
-               over={"m": (2, 3)}, method="exact"),
-      agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
-            over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
-      source=PART_II, kind="derived", expected="supported",
-      title="the rate after learning col(B), for every d",
-      statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
-      assumes=(*PRODUCT, "$m = k$"),
-      finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels depend on $\mathbf{B}^\top x$
-          alone: the problem is that of the sphere in $\mathbb{R}^k$, to the last digit, and does not depend on $d$.""")
-claim("lowrank.dimension/not-learned",
-      exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", along={"n": (1e6, 1e24, 9)}, low="-4/(m + 2)", strict=True,
-               truth="-4/(m + 3)",
-               over={"m": (3, 5, 8)}, method="exact"),
-      source=PART_II, kind="derived", expected="supported",
-      title="without learning col(B) the rate is that of d dimensions",
-      statement=r"\min_w \mathcal{L}(w \mathbf{I}) = \Theta\left(n^{-4/(d+3)}\right) \gg n^{-4/(k+3)} \quad \text{for every } k < d",
-      assumes=(
-          *SPHERE,
-          r"$\mathbf{M} = w \mathbf{I}$, $m = d$: no direction is preferred; $k = d - 1$ is the nearest case",
-      ),
-      finding=r"""$\mathbf{M} = w \mathbf{I}$ does not depend on $\mathbf{B}$, and its loss is that of linear tasks in
-          all of $\mathbb{R}^d$. The reduction is large: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens,
-          and $\epsilon^{-(k+3)/4}$ once the columns are known.""")
 claim("lowrank.dimension/product/proved",
-      bound(learned, r"e", equals="-4/(k + 3)", within="1e-15", over={"k": (2, 3, 5, 8)}, method="certified"),
+      bound(learned, r"\text{limit exponent of } \mathcal{L}(w^*) \text{ in } n", equals="-4/(k + 3)", within="1e-15",
+            over={"k": (2, 3, 5, 8)}, method="certified"),
       bound(saved, r"\text{bound of } L_B / L_I",
             high="most", control="near", over={("d", "k", "n"): SAVED}, method="certified"),
+      agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
+            over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
       source=PART_II, kind="convention", expected="supported",
       reading="tokens on a product of spheres: the problem becomes that of k dimensions",
       title="learning col(B) reduces the dimension from d to k",
@@ -61,7 +39,7 @@ claim("lowrank.dimension/product/proved",
       finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels contain $\mathbf{B}^\top x$ alone, which lies on the
           sphere in $\mathbb{R}^k$: the window theorem there gives the rate. With $\mathbf{M} = w \mathbf{I}$ a smaller $w$ leaves the
           bias $(1 - A)^2 / k$ and a larger one the noise $N$, both by inequalities with Bessel functions (docstring of
-          `unlearned` in `checks/softmax/low_rank_floor.py`). As $1 - A \sim w^{-1}$ and $N \sim w^{(d-2)/2} / n$, the loss is at least
+          `unlearned` in `checks/softmax/lowrank_floor.py`). As $1 - A \sim w^{-1}$ and $N \sim w^{(d-2)/2} / n$, the loss is at least
           of order $n^{-4/(d+2)}$. With $d = k + 1$, where the complement is two points, nothing is saved but a factor. The slides
           name the sphere for tokens; there the next claim is false.""")
 claim("lowrank.dimension/sphere",
@@ -97,17 +75,3 @@ claim("lowrank.dimension/sphere/proved",
           increasing function lies between its values at two corners, so finitely many values of $A$ bound this below
           for every $c$; $r^2$ is $\mathrm{Beta}(k/2, (d - k)/2)$.""",
       corrected="the floor is at least the number of the cell, which is within a third of its value")
-claim("lowrank.dimension/sphere/floor",
-      exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)}, equals="-3",
-               method="exact"),
-      bound(at(floor, scale="unit"), r"\frac{d^3}{2 (k + 2)} \lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
-            along={"d": (100, 10**5, 9)},
-            equals=1, within=0.01, method="exact"),
-      source=PART_II, kind="derived", expected="supported", over={"k": (1, 2, 4)},
-      title="the remaining loss on the sphere where k is much smaller than d",
-      statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) \sim \frac{2 (k + 2)}{d^3} \quad (d \to \infty)",
-      assumes=SPHERE,
-      finding=r"""The floor is a share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$. It is due to the fluctuation of
-          $|\mathbf{B}^\top x|^2$, in which the shift of the mean is curved. With $\mathbf{M} = w \mathbf{I}$ the loss
-          does tend to 0, at the rate $n^{-4/(d+3)}$ of all dimensions. In very long contexts $w \mathbf{I}$ is better,
-          which is why a large ball loses $\mathbf{B}$ on the sphere.""")

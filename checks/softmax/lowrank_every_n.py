@@ -3,13 +3,12 @@ r"""Theorem 4 on the sphere for every number of tokens, if M does not mix the tw
 For d >= 3 all parts of the loss are monotone in omega = |M x|, for every n: the variance across M x rises too. On the circle not.
 """
 
-from lipverify.checks.softmax.low_rank import rising
-from lipverify.checks.softmax.low_rank_radius import mixed_gain, proved_best_block
 from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
+from lipverify.checks.softmax.lowrank_blocks import averaged, rising
+from lipverify.checks.softmax.lowrank_radius import mixed_gain, proved_best_block
 from lipverify.claims import bound, claim, identity
 
 # fmt: off
-BEYOND = ("S", "Theorem 4 (Informal), beyond its assumptions", THEOREM_4[2])
 UNMIXED = r"""all $\mathbf{M}$, symmetric or not, with $\mathbf{B}^\top \mathbf{M} \mathbf{B}_\perp = 0$ and $\|\mathbf{B}^\top \mathbf{M}
     \mathbf{B}\|_2 \leq C$: the rest of $\mathbf{M}$ is not bounded"""
 STEPS = {
@@ -28,27 +27,15 @@ claim("lowrank.recovery/sphere/blocks/proved",
           C_0(d, k, \sigma), \ C_0 > 0""",
       assumes=(
           r"tokens and query uniform on $S^{d-1}$; every $d \geq 3$, $k < d$, $n \geq 2$ and $\sigma \geq 0$", TASKS, UNMIXED,
-          "$C_0$ does not depend on $n$; the identities are checked; the rest of the proof is by hand",
+          "$C_0$ does not depend on $n$",
       ),
-      finding=r"""In the notation of `lowrank.recovery/sphere/every-matrix/proved` all of $\alpha$, $\beta$ and $N$ rise with $\omega$, and
-          $h$ falls, for every $n$ (the docstring of `lipverify/proofs/checker/blocks.py` has this in full). $\beta$: it is $n (n - 1) \int
-          u^{n-2} W \mathrm{d} u$ over $u = \mathbb{E} e^{-Y}$, $Y = \lambda e^{\omega t}$, and at fixed $u$ the slope of $W$ is a positive
-          multiple of the covariance of $(1 - t^2) Y$ and $t$ under $Y e^{-Y}$ times the law of $t$. It is positive if it is without the
-          falling factor $e^{-Y}$, and then if $D = A_{d+2}(2 \omega) > A = A_d(\omega)$, $A_d = I_{d/2} / I_{d/2-1}$: near 0 as $2 / (d +
-          2) > 1 / d$, and where first $D = A$ by the first identity. $\alpha$: $\alpha'$ is a sum over pairs, which is $\geq 0$, and over
-          triples of tokens, which is $\geq 0$ for all $n$ if it is for $n = 3$; there by the others. The rest: with $\rho =
-          |\mathbf{B}^\top \mathbf{M} x| \leq C s$, $s = |\mathbf{B}^\top x|$, $\omega \geq \rho$, $k$ times the loss is at least $s^2 +
-          \ell(\rho, \omega)$, $\ell = - 2 s \rho h + \gamma \rho^2 + k \beta + k \sigma^2 N$, and the claim is $\ell(\rho, \omega) \geq
-          \ell(C s, C s)$. $F$, $\alpha$, $n \beta$ and $n N$ are analytic and bounded near $0$, uniformly in $n$: all constants are
-          independent of $n$. $\ell$ falls in $\rho$, as $C \gamma < h$. If $\omega \leq C s$, it is at least $\ell(\omega, \omega)$, which
-          falls: its slope is $- 2 s F' + O(\omega)$. Otherwise it is at least $\ell(C s, \omega)$. That rises up to some $\omega_1$, as $C
-          |\gamma'| < 2 |h'|$, both of order $\omega$ ($h_2 < 0$). Beyond, it exceeds $\ell(C s, C s)$ by $2 C s^2 (h(C) - h(\omega_1)) -
-          C^2 s^2 \gamma(C s) > 0$ at least.""")
+      forall=("n >= 2", "d >= 3", "k", "k < d", "sigma"), by_hand="docs/arguments.md#low-rank-on-the-sphere-without-mixing")
 claim("lowrank.recovery/sphere/blocks/explicit/proved",
       bound(proved_best_block, "c^* / C", of="c", low="1", control={"low": "1.01"}, over=UP_TO, method="certified"),
       bound(proved_best_block, REST, of="rest", high="0", control={"low": "0.01"}, over=UP_TO, method="certified"),
       source=THEOREM_4, kind="derived", expected="supported",
       title="The same in explicit balls: for every number of tokens at once",
+      forall=("n >= 2", "k < d", "0 < C <= 3/20", "||B^T M B|| <= C", "B^T M B' = 0"),
       statement=r"""\mathbf{M}^* = C \mathbf{B} \mathbf{B}^\top \text{ alone}, \qquad \text{for every } n \geq 2, \ k < d \text{ and }
           C \leq 1/4 \ (d = 3, \sigma = 0), \ C \leq 1/5 \ (d = 3, \sigma \leq 1/2), \ C \leq 3/20 \ (d = 5, \sigma = 0)""",
       assumes=(r"tokens and query uniform on $S^{d-1}$; all $n \geq 2$, $k < d$; up to the $\sigma$ and $C$ of the cells", TASKS, UNMIXED),
@@ -59,8 +46,8 @@ claim("lowrank.recovery/sphere/blocks/explicit/proved",
 claim("lowrank.boundary/sphere/mixed",
       bound(mixed_gain, r"\lim_{\varepsilon \to 0} \lim_{n \to \infty} k g^2 (\mathcal{L}(0) - \mathcal{L}(\mathbf{M})) / \varepsilon^2",
             high="0", control=({"low": "4"}, {"low": "0.3", "high": "4"}), over={"d": (2, 3, 4, 8), "scale": 40.0}, method="exact"),
-      source=BEYOND, kind="stronger", expected="refuted",
-      title="On the sphere M* = c BB^T for every C and n, if M may mix the two spaces: disproved in every dimension",
+      source=THEOREM_4, kind="stronger", expected="refuted",
+      title="On the sphere M* = c BB^T for every C and n, if M may mix the two spaces: by hand in every dimension",
       statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top \quad \text{for every } C > 0 \text{ and every } n \geq n_0",
       assumes=(r"tokens and query uniform on $S^{d-1}$", TASKS,
               r"all symmetric $\mathbf{M}$ with $\|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C$: no other entry is bounded",
@@ -69,10 +56,23 @@ claim("lowrank.boundary/sphere/mixed",
       finding=r"""$\mathbf{B}^\top \mathbf{M} \mathbf{B} = 0$. As $n \to \infty$, $k \mathcal{L}(\mathbf{M}) \to \mathbb{E} |z - h(\omega)
           \varepsilon v b|^2$, $z = \mathbf{B}^\top x$, $v = \langle b_\perp, x \rangle$, $z_1 = \langle b, x \rangle$, $\omega^2 =
           \varepsilon^2 v^2 + (\varepsilon z_1 - g v)^2$. $\omega$ is smaller where $z_1 v > 0$, and $h$ falls, so attention is stronger
-          where the spurious output has the right sign. In every dimension the quantity is $2 g^2 \mathbb{E} z_1^2 |v| |h'(g v)| - g^2
-          \mathbb{E} v^2 h(g v)^2$; the second part is at most 1, and the first grows like $\log g$, as $|h'(w)| \sim w^{-2}$ and $v$ has a
-          positive density at 0. So for some $g$ and $\varepsilon$, and $n$ large, the loss is below that at $\mathbf{M} = 0$ by a fixed
-          amount; $c \mathbf{B} \mathbf{B}^\top$ with $|c| \leq C$ reduces it by $O(C)$. Here $C = \Omega(1)$ is needed whatever $d$ is, and
+          where the spurious output has the right sign. By hand this holds in every dimension
+          (`docs/arguments.md#mixing-the-two-spaces`): $C = \Omega(1)$ is needed whatever $d$ is, and
           `lowrank.recovery/sphere/blocks/proved` cannot be extended to all $\mathbf{M}$.""",
       corrected=r"""$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ fails for every $C \leq C_1(d, k)$ and every $n \geq n_0(d, k,
           \sigma)$, for some $C_1 > 0$ and $n_0$""")
+claim("lowrank.recovery/two-tokens/blocks/proved",
+      identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^1(A \pm S) - T^1 - \dots", control={"kept": "101/100"}, over={"power": 1}),
+      identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^2(A \pm S) - T^2 - \dots", control={"kept": "101/100"}, over={"power": 2}),
+      source=THEOREM_4, kind="derived", expected="supported",
+      title="Theorem 4 with two tokens, among matrices that do not mix the two spaces: every sigma, d and k",
+      statement=r"""\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \qquad \text{for every } C \leq
+            \mathrm{artanh}(1/\sqrt{3}) \approx 0.658""",
+      assumes=(
+          r"$n = 2$, any $\sigma$, $d$ and $k < d$; tokens uniform on $S^{d-1}$ or on the product of spheres",
+          TASKS,
+          r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with
+              $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement, which are searched on
+              samples""",
+      ),
+      forall=("d", "k", "k < d", "sigma", "C > 0", "C <= 0.658"), by_hand="docs/arguments.md#low-rank-with-two-tokens")

@@ -5,16 +5,17 @@ about the even families. On the affine family it learns the column space, and ca
 """
 
 from lipverify.checks.softmax.figures import learned
-from lipverify.checks.softmax.low_rank_training import assumed, closed_form, minimised, trained
+from lipverify.checks.softmax.lowrank_training import assumed, closed_form, minimised, trained
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 HEADINGS = {"lowrank.nonlinear": (7, 5, "Nonlinear tasks of low rank")}
-LAST = r"""Affine: $f(\mathbf{x}) = \mathbf{w}^\top \mathbf{x} + 2$; quadratic: $f(x) = (\mathbf{w}^\top x)^2$; cosine: $f(x) = \cos(4
-    w^\top x)$ [S]. The results indicate that softmax attention effectively learns the low-rank structure [$\rho(\mathbf{M}, \mathbf{B})$],
-    leading to improved performance, while linear attention does not [A]."""
-SOFTMAX = ("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), softmax attention", LAST)
-LINEAR = ("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), linear attention", LAST)
+LAST = r"""Three different function classes (affine, quadratic, and cosine) were used to generate tasks. [...] the representation
+    learning error, measuring how well the attention mechanism learns the low-dimensional structure of the tasks (ρ(M,B)), and the test ICL
+    error [...] The results indicate that softmax attention effectively learns the low-rank structure, leading to improved performance,
+    while linear attention does not."""
+SOFTMAX = ("A", "Caption of the figure on the low-rank setting, softmax attention", LAST)
+LINEAR = ("A", "Caption of the figure on the low-rank setting, linear attention", LAST)
 OPTIMISERS = {"covariates": ("product", "sphere"), "optimiser": ("gd", "adam")}
 SEEDS = per_profile(8, 24)
 TRAINED = at(trained, seeds=SEEDS)

@@ -57,7 +57,7 @@ def slope_beyond(law: str, d: int, n: float) -> Value:
 
 def proved_slope_beyond(law: str, d: int, n: int) -> Any:
     """d log B / d log w from that w on, to three digits, by balls."""
-    from lipverify.claims import between, proved
+    from lipverify.claims import proved
     from lipverify.proofs import prove_rising
 
     here, w = problem(law, d, n), float(f"{4 * n ** (2 / (d - 1)):.3g}")
@@ -65,7 +65,7 @@ def proved_slope_beyond(law: str, d: int, n: int) -> Any:
     proof = proved(name, "bias rises", here, lambda: prove_rising(here, w, 2 * w))
     if (proof.constants["w_1"], proof.constants["w_2"]) != (w, 2 * w):
         raise ValueError(f"{name}.json: not from w = {w:g} to {2 * w:g}: {proof.statement}")
-    return between(proof, proof.constants["slope_low"], proof.constants["slope_high"])
+    return proof.fact("slope")
 
 
 def over_nearest(d: int, n: int, w: float, times: int = 1) -> Any:

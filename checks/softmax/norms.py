@@ -77,27 +77,8 @@ def descended_window(problem: lv.Problem, recipe: Any, reach: float) -> Value:
     r"""w after gradient descent on the exact loss, w <- w - learning_rate L'(w) / d, and its error.
 
     Along M = w I the gradient in M of an isotropic problem is L'(w) I / d, so stochastic gradients follow this descent.
-
-    Parameters
-    ----------
-    problem
-        Any isotropic problem whose law the exact method knows.
-    recipe
-        Its learning rate, steps and start; the other fields are not used.
-    reach
-        A w that the descent does not exceed.
-
-    Returns
-    -------
-    The final w and its error. The derivative is that of a spline through exact losses at w up to `reach`; the error is the
-    change when every other node is left out.
-
-    >>> from lipverify.laws import Affine
-    >>> from lipverify.optimum.pretraining import Recipe
-    >>> recipe = Recipe(optimiser="gd", learning_rate=20.0, steps=500, batch=1, start=0.1)
-    >>> w, error = descended_window(lv.Problem(d=3, n=100, law=Affine(), sigma=0.5), recipe, reach=6.0)
-    >>> round(w, 2), error < 0.01
-    (4.44, True)
+    The derivative is that of a spline through exact losses at w up to `reach`, which the descent does not exceed; the
+    error is the change when every other node is left out.
     """
     from scipy.interpolate import CubicSpline
 
@@ -161,7 +142,6 @@ def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
 
 
 def recipe(setting: dict[str, Any], optimiser: Any) -> Any:
-    """The training recipe of a setting."""
     from lipverify.optimum import Recipe
 
     rate = setting.get(optimiser, ADAM)

@@ -5,6 +5,8 @@ the dimension. Linear attention with scores divided by their sum hardly learns, 
 """
 
 from lipverify.checks.softmax.kernels import at_rate, drawn_tail, many, normalised, sampled, tail, terms
+from lipverify.checks.softmax.linear_attention import SUMMARY as UNIQUE
+from lipverify.checks.softmax.quantities import SKETCH
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
@@ -12,11 +14,6 @@ HEADINGS = {
     "linear-attention.normalised": (6, 3, "Linear attention with scores divided by their sum"),
     "softmax.other-kernels": (6, 4, "Kernels other than the exponential"),
 }
-UNIQUE = ("A", "In-depth insights, ICL Mechanism, unique to softmax",
-    "this adaptive behavior is unique to softmax and cannot be replicated by linear attention units")
-SKETCH = ("S", "Proof Sketch",
-    r"""$\mathcal{L}_{\text{noise}} = \Theta(\sigma^2 (w^{d/2} + 1)/n)$,
-    $\Omega(L^2/w^2) < \mathcal{L}_{\text{bias}} < \Theta(L^2/w + L^2/n)$""")
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$; $f(x) = \langle q, x \rangle$, $q$ uniform on the sphere; $L = \sigma = 1$",
     r"weights $K(u_i) / \sum_j K(u_j)$, $u_i = w (1 - \langle x_i, x \rangle)$; softmax is $K = e^{-u}$",
@@ -26,7 +23,6 @@ SHORT = (*MODEL, r"$K = 1$ (box) or $K = 1 - u$ (Epanechnikov) up to $u = 1$, 0 
 )
 SHORT_KERNELS = ("box", "epanechnikov")
 CONTEXTS = per_profile(4000, 40_000)
-POWERS = {"kernel": "rational", ("d", "power"): ((3, 3.0), (3, 1.5), (5, 2.5))}
 
 claim("softmax.other-kernels/unique",
       exponent(at_rate, r"\mathcal{L}(w)", along={"n": (1e4, 1e24, 9)}, low="0", truth="-4/(d + 3)", method="exact"),
@@ -40,33 +36,18 @@ claim("softmax.other-kernels/unique",
           that the weights are positive, add to one and are concentrated near the query; the sentence holds for linear
           attention.""",
       corrected=r"the box and the Epanechnikov kernel have the rate $\Lambda^{-4/(d+3)}$ of softmax attention at $d = 3$")
-claim("softmax.other-kernels/rational/bias",
-      exponent(many, "B / L^2", of="bias", along={"w": (1e3, 1e8, 8)}, equals="-min(2, 2*power - d + 1)", method="exact"),
-      agree(terms, at(sampled, contexts=CONTEXTS), "B", of="bias",
-            over={"kernel": "rational", "power": (1.5, 3.0), "d": 3, "n": 30, "w": 4.0}),
-      source=SKETCH, kind="derived", expected="supported", over=POWERS,
-      title="how fast a kernel has to decay",
-      statement=r"B = \Theta\left(w^{-\min(2,\ 2p - (d - 1))}\right), \quad p > (d - 1)/2",
-      assumes=RATIONAL,
-      finding=r"""Most tokens are far away: their share of the weights is that of $\int u^{(d-3)/2} K(u)\, du$. For $p >
-          (d + 1)/2$ the kernel has the bias of softmax. For $p$ between $(d - 1)/2$ and $(d + 1)/2$, far tokens pull
-          the prediction to the mean by the share $w^{-(p - (d-1)/2)}$. For smaller $p$ no window is narrow.""")
-claim("softmax.other-kernels/rational/noise",
-      exponent(many, "n N", of="noise", along={"w": (1e3, 1e8, 8)}, equals="(d - 1)/2", method="exact"),
-      source=SKETCH, kind="derived", expected="supported", over=POWERS,
-      title="the noise of a kernel with a polynomial decay",
-      statement=r"N = \Theta\left(\sigma^2 w^{(d - 1)/2} / n\right), \quad p > (d - 1)/2",
-      assumes=RATIONAL,
-      finding="""The power is the same as for softmax: the noise depends on the number of tokens in a window, for any
-            shape of its edge.""")
 claim("softmax.other-kernels/rational/any-power",
       exponent(many, "B / L^2", of="bias", along={"w": (1e3, 1e8, 8)}, equals="-2", truth="-min(2, 2*power - d + 1)", method="exact"),
+      agree(terms, at(sampled, contexts=CONTEXTS), "B", of="bias",
+            over={"kernel": "rational", "power": (1.5, 3.0), "d": 3, "n": 30, "w": 4.0}),
       source=SKETCH, kind="stronger", expected="refuted", over={"kernel": "rational", ("d", "power"): ((3, 1.5), (5, 2.5))},
       title="every kernel that decays has the bias of softmax",
       statement=r"B = \Theta\left(w^{-2}\right) \quad \text{for every } p > (d - 1)/2",
       assumes=RATIONAL,
-      finding="""A kernel that decays fast enough in one dimension may be too slow in another; the exponential is fast
-            enough in all of them.""",
+      finding=r"""Most tokens are far away: their share of the weights is that of $\int u^{(d-3)/2} K(u)\, du$. For $p >
+          (d + 1)/2$ the kernel has the bias of softmax; for $p$ between $(d - 1)/2$ and $(d + 1)/2$ far tokens pull the
+          prediction to the mean. A kernel that decays fast enough in one dimension may be too slow in another; the
+          exponential is fast enough in all of them.""",
       corrected=r"$B = \Theta(w^{-\min(2,\ 2p - (d - 1))})$")
 claim("linear-attention.normalised/floor",
       bound(normalised, r"\lim_{n \to \infty} B / \mathbb{E} f(x)^2", low="(1 - 1/d)**2", control="1.01*(1 - 1/d)**2", method="exact"),

@@ -23,12 +23,10 @@ WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def problem(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> lv.Problem:
-    """The problem of a law given by its name."""
     return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=sigma)
 
 
 def optimum(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> dict[str, Value]:
-    """The optimal w and the loss there."""
     best = lv.optimal_window(problem(law, d, n, L, sigma))
     return {"w": (best.w, best.w_error), "loss": (best.loss, best.loss_error)}
 
@@ -39,6 +37,12 @@ def sampled_optimum(law: str, d: int, n: float, contexts: int, seed: int) -> dic
 
     best = empirical_window(problem(law, d, n), contexts=contexts, seed=seed, stream=f"window/{law}/{d}/{n}")
     return {"w": (best.w, best.w_error)}
+
+
+def at_tuned(trained: lv.Problem, tested: lv.Problem, method: Any = "asymptotic", **drawn: Any) -> Value:
+    """The loss of one problem at the optimal w (exact) of another: from the leading terms, or on sampled contexts."""
+    terms = lv.loss_terms(tested, lv.optimal_window(trained).w, method, **drawn)
+    return float(terms.total), float(terms.total_error)
 
 
 def softmax(scores: Any) -> Any:
@@ -66,7 +70,6 @@ def noise_and_bias(drawn: Any, M: Floats) -> tuple[Floats, Floats]:
 
 
 def terms(law: str, d: int, n: float, w: float) -> dict[str, Value]:
-    """B and N at one w."""
     both = lv.loss_terms(problem(law, d, n), w)
     return {"B": (float(both.bias), float(both.bias_error)), "N": (float(both.noise), float(both.noise_error))}
 
@@ -104,7 +107,6 @@ def sampled_curve(law: str, d: int, n: float, contexts: int, seed: int, backend:
 
 
 def _by_window(terms: lv.LossTerms) -> dict[str, Value]:
-    """Bias and noise with their errors, by w."""
     columns = {"B": (terms.bias, terms.bias_error), "N": (terms.noise, terms.noise_error)}
     return {
         f"{letter}({w:g})": (float(value), float(error))
@@ -120,16 +122,20 @@ def sampled_terms(letter: str, over: dict[str, Any], **given: Any) -> Any:
     )
 
 
-def middle(low: float, high: float) -> Value:
-    """An interval as value and error."""
-    return (low + high) / 2, (high - low) / 2 * (1 + 1e-15)
-
-
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
     r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
 )
 """The assumptions of every theorem that states no others."""
+LARGE_N = ("large n", "L", "sigma > 0")
+"""What the window theorem covers: every L and sigma, and all n from a number on that it names."""
+EXPONENT = {
+    "noise": r"\text{limit exponent of } n N / \sigma^2 \text{ in } w",
+    "bias": r"\text{limit exponent of } B / L^2 \text{ in } w",
+    "window": r"\text{limit exponent of } w^* \text{ in } \Lambda",
+    "loss": r"\text{limit exponent of } \mathcal{L}(w^*) / L^2 \text{ in } \Lambda",
+}
+"""The exact exponents of the window theorem, in its letters."""
 MANY_TOKENS = (*MODEL, r"$w \to \infty$ with $n = w^{d/2+1}$, so that every window holds many tokens")
 LAWS = {
     "relu": {"beta": "3/2", "b": "3", "rate": "2/(d + 2)", "fall": "3/(d + 2)"},
@@ -145,8 +151,15 @@ READINGS = {"ambient": {"D": "d", "E": "d + 2"}, "intrinsic": {"D": "d - 1", "E"
 LEMMA_1 = (
     "S",
     "Lemma 1: Inverting the data covariance",
-    r"""Under natural symmetry conditions: $x_i \sim \Sigma^{1/2} \mathcal{U}^d \; \forall i \implies \mathbf{M}^* = w_{KQ} \Sigma^{-1}$
-    for any $\mathbf{M}^* \in \mathrm{argmin}\, \mathcal{L}(\mathbf{M})$ and some $w_{KQ} \geq 0$, where $\mathcal{U}^d$ is the uniform
-    distribution over the $d$-dimensional hypersphere""",
+    r"""Under natural symmetry conditions: $\mathbf{x}_i \sim \mathbf{\Sigma}^{1/2} \mathcal{U}^d \ \forall \ i \implies \mathbf{M}^* =
+    w_{KQ} \mathbf{\Sigma}^{-1}$ for any $\mathbf{M}^* \in \arg\min \mathcal{L}(\mathbf{M})$ and some $w_{KQ} \geq 0$, where
+    $\mathcal{U}^d$ is the uniform distribution over the d-dimensional hypersphere.""",
+)
+SKETCH = (
+    "S",
+    "Proof Sketch",
+    r"""For the relevant range of $w_{KQ}$, $\mathcal{L}_{\text{noise}}(w_{KQ}) = \Theta(\sigma^2 \frac{w_{KQ}^{\frac{d}{2}} + 1}{n})$.
+    [...] $\Omega(\frac{L^2}{w_{KQ}^2}) < \mathcal{L}_{\mathsf{bias}}(w_{KQ}) < \Theta(\frac{L^2}{w_{KQ}} + \frac{L^2}{n}).$ [...] Use
+    these to get a range for $w_{KQ}$.""",
 )
 WHITENED = r"$f(x) = g(\Sigma^{-1/2} x)$ with $g$ isotropic: $q \sim \Sigma^{-1/2} \mathcal{U}^d$"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Floats, Value, problem
+from lipverify.checks.softmax.quantities import Floats, Value, at_tuned, problem
 
 CLASSES = ("affine", "relu", "cosine")
 NODES, FEWER = 14, 11
@@ -36,14 +36,9 @@ def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
 
 def sampled(trained: str, tested: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
     """The loss at the w tuned to one class on contexts of another."""
-    drawn: dict[str, Any] = {
-        "contexts": contexts,
-        "seed": seed,
-        "backend": backend,
-        "stream": f"transfer/{trained}/{tested}/{d}/{n:g}",
-    }
-    terms = lv.loss_terms(problem(tested, d, n), lv.optimal_window(problem(trained, d, n)).w, "montecarlo", **drawn)
-    return {f"loss of {trained} on {tested}": (float(terms.total), float(terms.total_error))}
+    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{trained}/{tested}/{d}/{n:g}"}
+    loss = at_tuned(problem(trained, d, n), problem(tested, d, n), "montecarlo", **drawn)
+    return {f"loss of {trained} on {tested}": loss}
 
 
 def on_waves(d: int, n: float) -> Value:

@@ -38,7 +38,7 @@ def certified_slopes(law: str, d: int, n: int, L: float) -> Any:
 
     from flint import arb, ctx
 
-    from lipverify.proofs.checker import optima
+    from lipverify.proofs.checker.one_problem import optima
 
     k = {"law": law, "d": d, "n": n, "L": arb(L), "sigma": arb(1)}
     found = []
@@ -53,24 +53,25 @@ def certified_slopes(law: str, d: int, n: int, L: float) -> Any:
 
 def falls(law: str, d: int, n: int) -> Any:
     """The share of [0, w*] on which the bias falls, for every L <= sigma; the proof shows all of it."""
-    from lipverify.claims import between, proved
+    from lipverify.claims import proved
     from lipverify.proofs import prove_falling
 
     here = problem(law, d, n)
     found = proved(f"falling-{law}-{d}-{n}", "bias falls", here, lambda: prove_falling(here))
-    return between(found, 1, 1)
+    return found.fact("falling")
 
 
 def at_twice(law: str, d: int) -> dict[str, Any]:
     """N(2w) / N(w) and B(2w) / B(w), proved for every n, L, sigma and w of a range."""
-    from lipverify.claims import between, proved
-    from lipverify.proofs import Tradeoff, prove_tradeoff
+    from lipverify.claims import proved
+    from lipverify.proofs import prove_tradeoff
 
     name = f"tradeoff-{law}-{d}"
     proof = proved(name, "tradeoff", {"law": law, "d": d}, lambda: prove_tradeoff(lv.laws.law_named(law), d))
-    if not isinstance(proof, Tradeoff) or proof.ratio != 2.0 or proof.least_w > 1000 or proof.constants["K"] > 100:
+    k = proof.constants
+    if k["rho"] != 2 or k["u"] > 1000 or k["K"] > 100:
         raise ValueError(f"{name}.json: not from w >= 1000 and n >= 100 (2 w)^p to 2 w: {proof.statement}")
-    return {"noise": between(proof, *proof.rise), "bias": between(proof, *proof.fall)}
+    return dict(proof.facts)
 
 
 def squares(kept: str = "1") -> Any:

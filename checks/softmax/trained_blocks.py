@@ -18,7 +18,7 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 """The size is the standard deviation of the initial keys and queries; 0.3 is close to the default of libraries, 1/sqrt(3 (d + 1))."""
 LEVEL = 0.99
-STEPS, RECORDS = 300, 20
+STEPS = 300
 
 
 def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     from lipverify.sampling import mean_interval
 
     tasks, streams = task(law, d), [f"form/{law}/{d}/{k}" for k in range(runs)]
-    trainings = train_full(tasks, streams, steps=STEPS, every=STEPS // RECORDS, seed=seed, **RECIPES[recipe])
+    trainings = train_full(tasks, streams, steps=STEPS, every=STEPS, seed=seed, **RECIPES[recipe])
     keys, queries = (np.array([getattr(run, name) for run in trainings]) for name in ("keys", "queries"))
     A = np.swapaxes(keys, 2, 3) @ queries
     scale = np.linalg.norm(A[..., :d, :d], 2, axis=(2, 3))
@@ -47,10 +47,6 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
         "column": mean_interval(column[:, -1], LEVEL),
         "curvature": mean_interval(np.array(curvatures), LEVEL),
         "unseen": (float(np.max(np.abs(queries[..., d] - queries[:, :1, :, d]))), 0.0),
-        "steps": [float(step) for step in range(0, STEPS + 1, STEPS // RECORDS)],
-        "curves": {
-            name: [mean_interval(each, LEVEL) for each in block.T] for name, block in (("r", row), ("u", column))
-        },
     }
 
 

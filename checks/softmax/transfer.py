@@ -2,10 +2,20 @@ r"""The loss at the w tuned to one Lipschitz constant, on tasks with another: Th
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, Value, optimum, problem
+from lipverify.checks.softmax.quantities import (
+    DIMENSIONS,
+    LARGE_N,
+    LAWS,
+    MODEL,
+    READINGS,
+    Value,
+    at_tuned,
+    optimum,
+    problem,
+)
 from lipverify.claims import agree
 
 RATIOS = {"larger": 3.0, "smaller": 1 / 3}
@@ -26,23 +36,17 @@ def losses(law: str, d: int, n: float) -> dict[str, Value]:
 
 def sampled_losses(law: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
     """The same losses at the same w on sampled contexts."""
-    stream = f"transfer/{law}/{d}/{n:g}"
-    return _losses_by("montecarlo", law, d, n, contexts=contexts, seed=seed, backend=backend, stream=stream)
+    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{law}/{d}/{n:g}"}
+    return _losses_by(law, d, n, method="montecarlo", **drawn)
 
 
 def leading_losses(law: str, d: int, n: float) -> dict[str, Value]:
-    """The same losses at the same w from the leading terms."""
-    return _losses_by("asymptotic", law, d, n)
+    return _losses_by(law, d, n)
 
 
-def _losses_by(
-    method: Literal["montecarlo", "asymptotic"], law: str, d: int, n: float, **drawn: Any
-) -> dict[str, Value]:
-    """The losses at the exact w* by another method."""
-    w = lv.optimal_window(problem(law, d, n)).w
-    terms = {L: lv.loss_terms(problem(law, d, n, L), w, method, **drawn) for L in (1.0, *RATIOS.values())}
-    losses = [(float(loss.total), float(loss.total_error)) for loss in terms.values()]
-    return dict(zip(("same", *RATIOS), losses, strict=True))
+def _losses_by(law: str, d: int, n: float, **method: Any) -> dict[str, Value]:
+    tested = {"same": 1.0, **RATIOS}
+    return {case: at_tuned(problem(law, d, n), problem(law, d, n, L), **method) for case, L in tested.items()}
 
 
 def along_tested(law: str, d: int, n: float, rho: float) -> dict[str, Value]:
@@ -68,15 +72,15 @@ def proved_display(d: int, ratio: float) -> Any:
     """
     from flint import arb
 
-    from lipverify.claims import between, proved_window
+    from lipverify.claims import proved_window
     from lipverify.proofs import prove_transfer
 
     if d != 2:
         raise ValueError(f"d = {d}: both sides fall at the same rate at d = 2 only")
     theorem = proved_window("relu", d)
-    least, cost = between(theorem, *theorem.loss), prove_transfer(theorem, ratio)
+    least, cost = theorem.fact("loss"), prove_transfer(theorem, ratio).fact("cost")
     # the transfer theorem has L' with twelve digits: the loss is at most quadratic in L' and changes by less than 1e-11 of itself
-    return least * between(cost, *cost.worse) * arb(ratio).sqrt() * arb(1, 1e-11)
+    return least * cost * arb(ratio).sqrt() * arb(1, 1e-11)
 
 
 def in_other_units(law: str, d: int, n: float, s: float) -> Value:
@@ -103,11 +107,10 @@ def derivation(case: str, above: float = 1) -> Any:
 
 def proved_cost(case: str, law: str, d: int) -> Any:
     """loss'(w*(L)) / loss'(w*(L')) for every n, L, sigma that the window theorem covers for both, L' = RATIOS[case] L."""
-    from lipverify.claims import between, proved_window
+    from lipverify.claims import proved_window
     from lipverify.proofs import prove_transfer
 
-    transfer = prove_transfer(proved_window(law, d), RATIOS[case])
-    return between(transfer, *transfer.worse)
+    return prove_transfer(proved_window(law, d), RATIOS[case]).fact("cost")
 
 
 def agreed(case: str) -> Any:
@@ -119,17 +122,6 @@ def agreed(case: str) -> Any:
     )
 
 
-THEOREM_3 = r"""Suppose $\mathbf{M}$ is pretrained on the loss induced by $D(\mathcal{F}_L^+)$. Suppose it is tested on
-    $D(\mathcal{F}_L^+)$ then for large enough $n$, $\mathcal{L}(\mathbf{M}) \leq L^{2-\frac{2}{d+2}} (\frac{\sigma^2}{n})^{\frac{1}{d+2}}$.
-    Meanwhile, if it is tested on $D(\mathcal{F}_{L'}^+)$, $\mathcal{L}(\mathbf{M}) \geq L'^2 (\frac{\sigma^2}{nL^2})^{\frac{2}{d+2}}$ if
-    $L' > L$ (worse dependence on $L'$), $\mathcal{L}(\mathbf{M}) \geq (\frac{nL^2}{\sigma^2})^{\frac{2}{2(d+2)}} / n$ if $L' \leq L$ (no
-    benefit of $L'$)"""
-SKETCH = (
-    "S",
-    "Theorem 3 and Proof Sketch",
-    r"""For the relevant range of $w_{KQ}$, $\mathcal{L}_{noise} = \Theta(\sigma^2 (w_{KQ}^{d/2}+1)/n)$, and
-    $\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias} < \Theta(L^2/w_{KQ} + L^2/n)$""",
-)
 FAMILY = {"law": LAWS, "reading": READINGS}
 KINDS = {"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"}
 TUNED = (MODEL[0], r"$\mathbf{M} = w^*(L) \mathbf{I}$, attention scores $w \langle x_i, x \rangle$")
@@ -143,6 +135,7 @@ PROVED: dict[str, Any] = {
     "kind": "derived",
     "over": FAMILY | {"d": DIMENSIONS},
     "assumes": COVERED,
+    "forall": LARGE_N,
     "corrected": {
         "relu/*": r"$\mathcal{L}(w^*) = \Theta(L^2 \Lambda^{-3/(d+2)})$ for the ReLU law",
         "*": r"$\mathcal{L}(w^*) = \Theta(L^2 \Lambda^{-4/(d+3)})$ for the affine law",

@@ -60,30 +60,6 @@ def drawn_weights(here: lv.Problem, contexts: int, seed: int, stream: str) -> It
         yield batch, drawn, weights(drawn, M)
 
 
-def best_vector(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
-    """The first entry of the v that minimises the loss at c = 1, w = w*; the smallest eigenvalue of its Hessian over their mean.
-
-    A regression of the prediction's residual on X = sum_i a_i x_i, with sampled amplitudes and noise.
-    """
-    from lipverify.sampling import draw_labels, jackknife
-
-    here, stream = problem(law, d, n), f"values/{law}/{d}/{n}"
-    squares, products = np.zeros((BATCHES, d, d)), np.zeros((BATCHES, d))
-    for batch, drawn, a in drawn_weights(here, contexts, seed, stream):
-        labels, target = draw_labels(here, drawn, seed, stream, batch)
-        X = np.einsum("ci,cij->cj", a, drawn.tokens)
-        squares[batch], products[batch] = X.T @ X, X.T @ (target - np.sum(a * labels, axis=1))
-
-    def estimates(square: np.ndarray, product: np.ndarray) -> tuple[float, float]:
-        eigenvalues = np.linalg.eigvalsh(square)
-        return float(np.linalg.solve(square, product)[0]), float(eigenvalues[0] / eigenvalues.mean())
-
-    S, P = squares.sum(axis=0), products.sum(axis=0)
-    pairs = zip(squares, products, strict=True)
-    value, error = jackknife(estimates(S, P), [estimates(S - square, P - product) for square, product in pairs])
-    return {"v": (value[0], error[0]), "curvature": (value[1], error[1])}
-
-
 def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
     """The c that minimises the loss at w*, by the exact method."""
     from lipverify.loss import scaled_loss
@@ -101,14 +77,14 @@ def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
 
 def proved_scale(law: str, d: int, n: int) -> dict[str, Any]:
     """c* - 1 at every minimiser w*, by balls, for each reading."""
-    from lipverify.claims import between, proved_optimum
+    from lipverify.claims import proved_optimum
 
     here = problem(law, d, n)
     proofs = {
         reading: proved_optimum(f"scale-{law}-{d}-{n}-{reading}", here, variance)
         for reading, variance in OFFSET_VARIANCE.items()
     }
-    return {reading: between(proof, *proof.excess) for reading, proof in proofs.items()}
+    return {reading: proof.fact("excess") for reading, proof in proofs.items()}
 
 
 def sampled_scale(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:

@@ -4,9 +4,8 @@ The prediction depends on the last row (v, c) of W_V alone. The optimal v is 0 f
 amplitudes and offset are symmetric about 0.
 """
 
-from lipverify.checks.softmax.quantities import MODEL
-from lipverify.checks.softmax.value_matrix import best_vector, change, loss_in_v
-from lipverify.claims import bound, claim, identity
+from lipverify.checks.softmax.value_matrix import change, loss_in_v
+from lipverify.claims import claim, identity
 
 # fmt: off
 HEADINGS = {"softmax.values-ignore-covariates": (1, 4, "The values ignore the covariates (Lemma B.1)")}
@@ -33,22 +32,7 @@ claim("softmax.values-ignore-covariates/v",
       query""",
                r"""any covariates for which no sum $\sum_i a_i x_i$ lies in a fixed hyperplane almost surely, any
       $\mathbf{M}$, $c$, $d$, $n$"""),
-      finding=r"""With $X = \sum_i a_i x_i$ the loss is quadratic in $\mathbf{v}$. Its linear term $2 \mathbf{v}^\top
-      \mathbb{E} X (c \sum_i a_i y_i - f(x))$ is of odd degree in amplitudes, offset and noise, which are symmetric
-      about 0, so it vanishes. The rest is $\mathcal{L}(0)$ and a mean square, which is positive for every $\mathbf{v}
-      \neq 0$. With an amplitude that is not centred the linear term remains (the control): a law with $\mathbb{E}_f
-      f(x) = \langle \mu, x \rangle$ is outside the lemma. The rebuttal's display omits the weight $\beta_i$ of
+      forall=("n", "d"), by_hand="docs/arguments.md#values-without-covariates",
+      finding=r"""With an amplitude that is not centred the term that is linear in $\mathbf{v}$ remains (the control): a law
+      with $\mathbb{E}_f f(x) = \langle \mu, x \rangle$ is outside the lemma. The rebuttal's display omits the weight $\beta_i$ of
       $\mathbf{v}^\top x_i$, which changes nothing.""")
-claim("softmax.values-ignore-covariates/{law}/v",
-      bound(best_vector, "v^*_1", of="v", equals=0, within="d/100", method="montecarlo"),
-      bound(best_vector, r"\lambda_{\min}(\mathbf{H}) / \bar{\lambda}(\mathbf{H})", of="curvature", equals=1,
-            within=0.05, method="montecarlo"),
-      source=LEMMA, kind="derived", expected="supported", over={"law": ("affine", "relu"), "d": (2, 3, 5), "n": 50},
-      title="the optimal v is 0 on sampled contexts, at the minimum of a convex function",
-      statement=r"\argmin_{\mathbf{v}} \mathbb{E} \Bigl(\sum_i a_i (c\, y_i + \mathbf{v}^\top x_i) - f(x)\Bigr)^2 = 0",
-      assumes=(MODEL[0] + r", $L = \sigma = 1$", MODEL[1], "$c = 1$, $w = w^*$",
-               r"$\mathbf{H}$ is the Hessian of the loss in $\mathbf{v}$"),
-      finding=r"""With $X = \sum_i a_i x_i$ the loss is $\mathbf{v}^\top \mathbb{E}[X X^\top] \mathbf{v}$ plus a term
-      linear in $\mathbf{v}$, which vanishes (`softmax.values-ignore-covariates/v`); $\mathbb{E}[X X^\top]$ is positive
-      definite, and here a multiple of $\mathbf{I}$. If $\mathbb{E}_f f(x)$ is not zero but even in $x$ (cosine,
-      quadratic), changing the sign of all covariates gives the same result.""")

@@ -47,7 +47,6 @@ def optimal_matrix(
         "scale": (scale, float(np.mean(np.diag(error)))),
         "mixing": (float(M[off]) / scale, float(error[off]) / scale),
         "size": tuple(float(np.mean(np.diag(each))) / small for each in (found.M_raw, found.M_raw_error)),
-        "matrix": M.tolist(),
     }
 
 
@@ -75,7 +74,7 @@ def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) 
     """
     from fractions import Fraction
 
-    from lipverify.claims import between, proved
+    from lipverify.claims import proved
     from lipverify.proofs import prove_not_isotropic
 
     space, M = (Fraction(condition) / 6, Fraction(1, 6)), (m_1, m_2)
@@ -83,7 +82,7 @@ def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) 
     found = proved(
         "covariance-space", "not isotropic", given, lambda: prove_not_isotropic(n, sigma, space, M, FARTHEST)
     )
-    return between(found, found.constants["gain_low"], found.constants["gain_high"])
+    return found.fact("gain")
 
 
 def isotropic_window(law: str, n: int, sigma: float, **_: Any) -> Value:
@@ -96,18 +95,7 @@ def leading_tilt(variances: Any) -> Floats:
 
     In whitened coordinates, u on the sphere, the weights of M = w I + D are centred at u + delta with w delta = P_u D u
     - (d-1)/2 u, P_u the projector orthogonal to u. The leading bias is the mean of delta^T Sigma delta, a quadratic in
-    D.
-
-    Parameters
-    ----------
-    variances
-        The eigenvalues of Sigma, all > 0.
-
-    Returns
-    -------
-    The eigenvalues of D, in the same order. Their sum is zero, because a multiple of I is part of w I.
-
-    Source: derived for Lemma 1 of Collins et al., slides, read with q uniform in the space of x.
+    D. The eigenvalues of D are in the order of the variances, and their sum is zero.
     """
     S = np.asarray(variances, dtype=np.float64)
     d, axes = len(S), range(len(S))

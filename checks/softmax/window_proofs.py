@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value, middle, optimum
-from lipverify.claims import between, proved, proved_window
+from lipverify.checks.softmax.quantities import Value, optimum
+from lipverify.claims import proved, proved_window
 
 if TYPE_CHECKING:
     from lipverify.proofs import Proof
@@ -31,7 +31,7 @@ def derivation(reading: str, d: int, below: float = 2) -> Any:
 def theorem(law: str, d: int) -> dict[str, Any]:
     """The bounds of w* / Lambda^e for every n, L and sigma of a range, and the constant to which both bounds tend."""
     proof = proved_window(law, d)
-    return {"window": between(proof, proof.low, proof.high), "limit": middle(*proof.limit)}
+    return {"window": proof.fact("window"), "limit": proof.fact("limit").pair}
 
 
 def limit_of_both(law: str, d: int) -> float:
@@ -50,12 +50,11 @@ def derived_constant(law: str, d: int) -> Value:
 
 
 def closer(law: str, d: int, start: float) -> dict[str, Any]:
-    """k_1 and k_2 of the theorem that is proved from Lambda_0 = start^{1/e} on, and k_2 / k_1 - 1."""
+    """k_2 / k_1 - 1 of the theorem that is proved from Lambda_0 = start^{1/e} on."""
     from lipverify.proofs import prove_window
 
     proof = prove_window(lv.laws.law_named(law), d, least_lambda=start ** (1 / proved_window(law, d).exponent))
-    width = between(proof, proof.high, proof.high) / between(proof, proof.low, proof.low) - 1
-    return {"edges": [proof.least_lambda, proof.low, proof.high], "width": width}
+    return {"width": proof.fact("width")}
 
 
 def every_n(d: int, law: str = "affine") -> dict[str, Any]:
@@ -73,10 +72,7 @@ def every_n(d: int, law: str = "affine") -> dict[str, Any]:
         raise ValueError(
             f"{name}.json: not about all L <= sigma, or about larger n than {K} allows, or with another k: {proof.statement}"
         )
-    low, high = proof.multiples
-    ends = {"least": low, "largest": high, "any": proof.constants["least"]}
-    ends |= {"falling": 1.0} if law == "affine" else {}
-    return {name: between(proof, end, end) for name, end in ends.items()}
+    return {name: fact for name, fact in proof.facts.items() if name in ("least", "largest", "any", "falling")}
 
 
 def in_units_of_limit(proof: Proof) -> bool:
@@ -85,27 +81,25 @@ def in_units_of_limit(proof: Proof) -> bool:
 
 
 CONTEXTS = (2, 5, 30, 1000, 10**6)
-SIGNALS = {"affine": (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 100.0, 1e4), "relu": (0.05, 0.1, 0.3, 1.0)}
-"""n, and L / sigma by the law, at which w* is compared with a scale."""
+SIGNALS = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 100.0, 1e4)
+"""n and L / sigma at which w* is compared with a scale."""
 
 
 def over_scale(law: str, d: int) -> dict[str, Value]:
-    """The least and the largest w* over a scale, of all `CONTEXTS` and `SIGNALS` of the law.
+    """The least and the largest w* of the affine law over a scale, of all `CONTEXTS` and `SIGNALS`.
 
-    The scale is the least of that of little and that of much signal, and for the affine law of w_B, where the bias is
-    least, to some twenty per cent beyond ten tokens. At d = 2 the bias has from w ~ n^(2/3) on a part ~ w^(-1/2) / n,
-    which balances the noise at w = L^2 / (12 sigma^2).
+    The scale is the least of that of little and that of much signal, and of w_B, where the bias is least, to some
+    twenty per cent beyond ten tokens. At d = 2 the bias has from w ~ n^(2/3) on a part ~ w^(-1/2) / n, which balances
+    the noise at w = L^2 / (12 sigma^2).
     """
     shares = []
     for n in CONTEXTS:
-        for ratio in SIGNALS[law]:
+        for ratio in SIGNALS:
             signal = n * ratio**2
-            window = derived_constant(law, d)[0] * signal ** (2 / (d + 3 if law == "affine" else d + 2))
-            scale = min(signal / (6 * d), window)
-            if law == "affine":
-                window = max(window, ratio**2 / 12) if d == 2 else window
-                best = {2: 3 + n**2 / 50, 3: 1.18 * n ** (2 / 3), 5: 2.6 * n ** (1 / 3)}[d]
-                scale = min(signal / (3 * d), window, best)
+            window = derived_constant(law, d)[0] * signal ** (2 / (d + 3))
+            window = max(window, ratio**2 / 12) if d == 2 else window
+            best = {2: 3 + n**2 / 50, 3: 1.18 * n ** (2 / 3), 5: 2.6 * n ** (1 / 3)}[d]
+            scale = min(signal / (3 * d), window, best)
             w, error = optimum(law, d, n, L=ratio)["w"]
             shares.append((w / scale, error / scale))
     return {"least": min(shares), "largest": max(shares)}
@@ -120,11 +114,7 @@ def every_dimension(law: str, d: int) -> dict[str, Any]:
     most = {"W_least": 1e6 if law == "relu" else 1e4, "W_per_d": 100 if law == "relu" else 10, "K": 1e4, "M": 1e3}
     if not isinstance(proof, EveryDimension) or any(proof.constants[name] > value for name, value in most.items()):
         raise ValueError(f"dimensions-{law}.json: not with ranges that begin at {most}: {proof.statement}")
-    rate = 1 / ((d - 1) / 2 + proof.beta)
-    return {
-        "share": between(proof, proof.constants["low"], proof.constants["high"]),
-        "rate": between(proof, rate, rate),
-    }
+    return {"share": proof.fact("window"), "rate": 2 / (proof.fact("shift") + d)}
 
 
 def share(law: str, d: int) -> Value:

@@ -8,10 +8,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from lipverify.claims.evidence.grade import OWN
 from lipverify.claims.ledger.outcomes import counts
 from lipverify.claims.ledger.reach import condition_of
 from lipverify.claims.plan.claim import Claim, recorded
-from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import all_claims
 from lipverify.foundation.latex import pieces
 from lipverify.report.sources import quotation

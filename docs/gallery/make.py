@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 import lipverify as lv
 from lipverify.checks.linear_transformers import contributions, noise_levels, plain_runs
-from lipverify.checks.softmax import low_rank_training, norms
+from lipverify.checks.softmax import lowrank_training, norms
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer import draw_contexts, evaluation
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model, known_optimum
@@ -132,8 +132,8 @@ def relative(terms: lv.LossTerms, exact: lv.LossTerms, term: str) -> tuple[Any, 
 
 def trained_matrices(family: str) -> Any:
     """M of softmax attention along training, (run, record, 5, 5)."""
-    recipe = Recipe(optimiser="gd", start=1.0, **low_rank_training.recipe_of(family, "softmax", "gd"))
-    here, streams = low_rank_training.problem(family, "product"), [f"block/{family}/product/{k}" for k in range(8)]
+    recipe = Recipe(optimiser="gd", start=1.0, **lowrank_training.recipe_of(family, "softmax", "gd"))
+    here, streams = lowrank_training.problem(family, "product"), [f"block/{family}/product/{k}" for k in range(8)]
     return np.array([run.M for run in recipe.runs(here, streams, every=recipe.steps // 10, seed=0)])
 
 
@@ -272,8 +272,8 @@ def low_rank() -> Figure:
     axes = panels(3, 2, sharey="row", subplot_kw={"yscale": "log"})
     for column, family in zip(axes.T, ("affine", "quadratic", "cosine"), strict=True):
         for attention in ("softmax", "linear"):
-            found = low_rank_training.trained(family, attention, "product", "gd", seeds=8, seed=0)
-            steps = np.array(found["shares"]) * low_rank_training.recipe_of(family, attention, "gd")["steps"]
+            found = lowrank_training.trained(family, attention, "product", "gd", seeds=8, seed=0)
+            steps = np.array(found["shares"]) * lowrank_training.recipe_of(family, attention, "gd")["steps"]
             for ax, quantity in zip(column, ("rho", "error"), strict=True):
                 curve = np.transpose(found["curves"][quantity])[:, : len(steps)]
                 ax.errorbar(steps, *curve, fmt="o-", label=f"{attention} attention")

@@ -3,7 +3,7 @@
 A claims file imports from here all that it declares, measures and shows with:
 
     from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
-    from lipverify.claims import between, proved, proved_optimum, proved_rates, proved_window
+    from lipverify.claims import proved, proved_optimum, proved_rates, proved_window
     from lipverify.claims import makes, remembered
     from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table
 """
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     )
     from lipverify.claims.ledger.record import Table as Table
     from lipverify.claims.plan.profile import per_profile as per_profile
-    from lipverify.claims.plan.proved import (
-        between as between,
+    from lipverify.claims.evidence.theorems import (
         proved as proved,
         proved_optimum as proved_optimum,
         proved_rates as proved_rates,

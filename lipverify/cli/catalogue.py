@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from lipverify.claims.evidence.grade import OWN
 from lipverify.claims.language.file import start
-from lipverify.claims.ledger.outcomes import Judged, counts, measured, passages
+from lipverify.claims.language.form import UNDECLARED
+from lipverify.claims.ledger.outcomes import Judged, counts, grounds, measured, passages, resting_on
 from lipverify.claims.ledger.reach import condition_of, reach_of
-from lipverify.claims.ledger.record import KINDS, Outcome, Passage, read_ledger
+from lipverify.claims.ledger.record import KINDS, Outcome, Passage, Record, read_ledger
 from lipverify.claims.plan.claim import Claim, recorded
-from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import select_claims
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
@@ -89,9 +91,12 @@ def _passage(passage: Passage, width: int) -> Iterator[str]:
 
 def explain_claims(ids: Sequence[str], json: bool) -> int:
     """Print a claim's declaration in full, with formulas as plain text; as JSON they are LaTeX."""
-    claims = select_claims(ids)
+    ledger = read_ledger(Path(ids[0])) if ids and ids[0].endswith(".json") else None
+    claims = select_claims(ids[1:] if ledger else ids)
+    known = {record.id: record for record in ledger.claims} if ledger else {}
+    claims = tuple(claim for claim in claims if not ledger or claim.id in known)
     if json:
-        write_json(msgspec.json.encode([_described(claim) for claim in claims]))
+        write_json(msgspec.json.encode([_described(claim, known) for claim in claims]))
         return 0
     console = Console(highlight=False)
     for claim in claims:
@@ -104,16 +109,33 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
             ("source", plain(quotation(claim.source))),
             *(("assumes", plain(assumption)) for assumption in claim.assumptions),
             ("control", f"where it holds, {claim.false_control} must come out refuted"),
-            ("", f"where it fails, {claim.true_control} must come out supported"),
+            ("", f"where it fails, {_true_control(claim)}"),
             ("cells", f"{len(claim.cells)}: {'; '.join(dict.fromkeys(cell.quantity for cell in claim.cells))}"),
             ("measured", _where(claim)),
             *([("limits", condition_of(claim.spots()))] if condition_of(claim.spots()) else []),
             ("method", ", ".join(dict.fromkeys(cell.method or OWN for cell in claim.cells))),
+            *([("for every", ", ".join(claim.forall))] if claim.forall else []),
+            *([("by hand", claim.by_hand)] if claim.by_hand else []),
             *([("proves", claim.proves)] if claim.proves else []),
+            *_graded(claim.id, known),
             ("recorded", _recorded(claim)),
         ):
             console.print(Text("\n".join(_lines(name, visible(text), console.width))), soft_wrap=True)
     return 0
+
+
+def _true_control(claim: Claim) -> str:
+    return "none is declared" if claim.true_control == UNDECLARED else f"{claim.true_control} must come out supported"
+
+
+def _graded(id: str, known: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
+    """The grade of a claim in a ledger, with its reasons and the sentences of the theorems that it rests on."""
+    if id in known:
+        of = resting_on(known[id], tuple(known.values()))
+        reasons, theorems = grounds(of.cells)
+        yield "grade", f"{of.grade}, by {of.id}" if of.id != id else f"{of.grade}"
+        yield from (("because" if k == 0 else "", reason) for k, reason in enumerate(reasons))
+        yield from (("theorem" if k == 0 else "", sentence) for k, sentence in enumerate(theorems))
 
 
 def _where(claim: Claim) -> str:
@@ -135,8 +157,10 @@ def _lines(name: str, text: str, width: int) -> list[str]:
     return [f"{f'  {name}':<{NAMED}}{lines[0]}", *(f"{'':<{NAMED}}{line}" for line in lines[1:])]
 
 
-def _described(claim: Claim) -> dict[str, object]:
+def _described(claim: Claim, known: Mapping[str, Record] = MappingProxyType({})) -> dict[str, object]:
+    graded = list(_graded(claim.id, known))
     return {
+        **({"grade": graded[0][1], "reasons": [text for _, text in graded[1:]]} if graded else {}),
         "id": claim.id,
         "title": claim.title,
         "statement": claim.statement,
@@ -146,6 +170,8 @@ def _described(claim: Claim) -> dict[str, object]:
         "source": msgspec.to_builtins(claim.source),
         "assumptions": list(claim.assumptions),
         "control": claim.control,
+        "forall": list(claim.forall),
+        "by_hand": claim.by_hand,
         "proves": claim.proves,
         "expected": claim.expected,
         "range": _where(claim),

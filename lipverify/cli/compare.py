@@ -17,7 +17,7 @@ from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Allowed, Verdict
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import all_claims, claims_of
-from lipverify.claims.run.audit import Difference, audit, audit_against, unread
+from lipverify.claims.run.audit import Difference, audit, audit_again, audit_against, unread
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
 from lipverify.foundation.output import write_json
@@ -197,12 +197,14 @@ def _verdict(verdict: Verdict) -> Text:
     return Text(f"{symbol} {verdict}", style)
 
 
-def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) -> int:
+def audit_ledger(path: Path, files: Sequence[Path], again: bool, registry: bool, json: bool) -> int:
     """Print each statement of a ledger that does not follow from its data; 1 if there is one, else 0."""
     if files and not registry:
         raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
     ledger = read_ledger(path)
     differences = (*unread(content("ledger", path), ledger), *audit(ledger))
+    if again:
+        differences = (*differences, *audit_again(ledger))
     if registry:
         profile = profile_named(ledger.profile, ledger.seed, ledger.backend)
         claims = [*all_claims(profile), *(claim for file in files for claim in claims_of(str(file), profile))]
@@ -227,4 +229,7 @@ def _summary(ledger: Ledger, differences: int) -> str:
     cells = sum(len(record.cells) for record in ledger.claims)
     controls = "its control" if cells == 1 else "their controls"
     judged = f"{counted(len(ledger.claims), 'claim')}, {counted(cells, 'cell')} with {controls}"
-    return f"{judged}: {counted(differences, 'difference') if differences else 'all of it follows'}"
+    own = {record.id for record in ledger.claims if not record.file}
+    known = {claim.id for claim in all_claims()} if own else set()
+    whole = f"{len(own & known)} of lipverify's {counted(len(known), 'claim')}; " if own & known else ""
+    return f"{whole}{judged}: {counted(differences, 'difference') if differences else 'all of it follows'}"

@@ -21,22 +21,21 @@ def prove(
 
     Without a claim or a law, list what can be proved.
 
-    Exit codes: 0 all are proved; 1 a theorem is out of reach; 2 bad input.
+    Exit codes: 0 all are proved; 1 a theorem is out of reach, or no proof file is behind the claims; 2 bad input.
 
     Parameters
     ----------
     ids
-        Claims by id or the beginning of an id: claims about noise, bias, optimal w and generalization in every
-        dimension, and all that rest on a proof file.
+        Claims by id or the beginning of an id, that rest on a proof file or are proved by one that does.
     law
         The window theorem of this law: affine, relu, cosine or quadratic; a written-out law; or my.py:NAME, a law whose
         definition is explicit, such as Ridge(Pieces(...)), Matern(nu=...) or Zonal(spectrum=...).
     d
-        Ambient dimensions; by default 2, 3 and 5 for windows, and all dimensions of the claim for others.
+        Ambient dimensions; by default 2, 3 and 5 of a law, and all dimensions of a claim.
     least_lambda
-        For a window theorem: the least Lambda = n L^2 / sigma^2.
+        Of a law: the least Lambda = n L^2 / sigma^2.
     least_tokens
-        K: the theorem holds for n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)).
+        Of a law K: the theorem holds for n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)).
     out
         Folder for the proof files; created if missing. By default none are written.
     json

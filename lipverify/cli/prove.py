@@ -7,49 +7,34 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from lipverify.claims.evidence.theorems import FOLDER, found_anew
 from lipverify.claims.plan.claim import CellPlan, Claim
 from lipverify.claims.plan.profile import Profile, profile_named
-from lipverify.claims.plan.proved import found_anew
 from lipverify.claims.plan.registry import is_path, select_claims
 from lipverify.cli.numbers import law_at
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.output import write_json
+from lipverify.foundation.shipped import shipped
 from lipverify.problem.law import Law
-from lipverify.problem.written import law_named
 from lipverify.proofs import Proof, prove_window
 
-WINDOWS = (
-    "softmax.noise-rate",
-    "softmax.bias-",
-    "softmax.window-printed",
-    "softmax.window-derived",
-    "softmax.window-theorem",
-    "softmax.generalization-",
-)
-"""The statements that follow from a window theorem and its envelopes, in any dimension."""
-WITHOUT_FILE = (
-    "softmax.window-directions/any-amplitude",
-    "softmax.window-directions/relu/l-to-infinity",
-    "extension.depth/no-kernel",
-    "lt.gd-plus-plus",
-)
-"""Claims proved in exact algebra or by their own balls, which have no proof file."""
 Found = Callable[[], Mapping[str, Proof]]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The claims or the law to prove, the dimensions, and the least values of the theorem."""
+    """The claims or the law to prove, the dimensions, and the least values of the theorem on the law."""
 
     ids: Sequence[str]
     law: str | None
@@ -62,11 +47,13 @@ def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
     """Prove the theorems behind claims, or the window theorem of a law; without either, list what can be proved."""
     if not wanted.ids and wanted.law is None:
         return list_provable(json)
+    if wanted.law is None and (wanted.least_lambda, wanted.least_tokens) != (None, None):
+        raise InvalidInput("least_lambda and least_tokens are those of the theorem on a law: give --law.")
     if out is not None:
         out = out.absolute()
         require_writable(out)
     proved, console, refusals = [], Console(highlight=False), list[str]()
-    for name, find in theorems(wanted):
+    for find in theorems(wanted):
         begun = time.perf_counter()
         try:
             proofs = find()
@@ -75,35 +62,33 @@ def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
                 print(error, file=sys.stderr)
             refusals.append(str(error))
             continue
-        for stem, proof in proofs.items():
+        for name, proof in proofs.items():
             proved.append(proof)
             if out is not None:
-                proof.save(out / f"{name}{stem}.json")
+                proof.save(out / f"{name}.json")
             if not json:
                 show(console, proof, (time.perf_counter() - begun) / len(proofs))
     if json:
         write_json([proof.data for proof in proved])
-    return 1 if refusals else 0
+    if not proved and not refusals:
+        asked = " ".join((*wanted.ids, *(f"d={d}" for d in wanted.d or ())))
+        print(
+            f"{asked}: no proof file is behind it; `lipverify prove` lists the claims that have one.", file=sys.stderr
+        )
+    return 1 if refusals or not proved else 0
 
 
-def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
-    """The requested theorems: the prefix of each file name, and a function that proves it and names the rest."""
+def theorems(wanted: Wanted) -> Iterator[Found]:
+    """The requested theorems, each as a function that proves it again and gives its proofs by the names of files."""
     claims = behind_each(wanted.ids, profile_named("full" if wanted.d else "quick")) if wanted.ids else ()
-    beyond_windows = [claim for claim in claims if not claim.id.startswith(WINDOWS)]
-    plans = [plan for claim in beyond_windows for plan in provable(claim)]
-    missing = [claim.id for claim in beyond_windows if not any(provable(claim))]
-    if missing and not plans and len(beyond_windows) == len(claims):
-        raise InvalidInput(f"{missing[0]}: no proof file is known for it; `lipverify prove` lists those that have one.")
-    laws = [(law, law_named(law)) for law in laws_of(claims)] if len(beyond_windows) < len(claims) else []
     if wanted.law is not None:
-        laws.append((re.sub(r"\W+", "-", wanted.law.removesuffix(".py")).strip("-"), law_at(wanted.law, 1.0)))
-    for name, law in laws:
+        stem, law = re.sub(r"\W+", "-", wanted.law.removesuffix(".py")).strip("-"), law_at(wanted.law, 1.0)
         for d in wanted.d or (2, 3, 5):
-            yield f"{name}-{d}", partial(window, law, d, wanted.least_lambda, wanted.least_tokens)
+            yield partial(window, f"{stem}-{d}", law, d, wanted.least_lambda, wanted.least_tokens)
     known: dict[str, Proof] = {}
-    for plan in plans:
+    for plan in (plan for claim in claims for plan in provable(claim)):
         if wanted.d is None or plan.where.get("d", wanted.d[0]) in wanted.d:
-            yield "", partial(behind, plan, known)
+            yield partial(behind, plan, known)
 
 
 def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
@@ -111,20 +96,25 @@ def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
     chosen = select_claims(ids, profile)
     around = {claim.id.partition("/")[0] for claim in chosen} | {id for id in ids if is_path(id)}
     proofs = {claim.proves: claim for claim in select_claims(sorted(around), profile) if claim.proves}
-    meant = (
-        claim if claim.id.startswith(WINDOWS) or provable(claim) else proofs.get(claim.id, claim) for claim in chosen
-    )
+    meant = (claim if provable(claim) else proofs.get(claim.id, claim) for claim in chosen)
     return tuple({claim.id: claim for claim in meant}.values())
 
 
-def window(law: Law, d: int, least_lambda: float | None, least_tokens: float | None) -> dict[str, Proof]:
-    """The theorem on w* of a law in dimension d. Its name is empty because it stands alone."""
-    return {"": prove_window(law, d, least_lambda=least_lambda, least_tokens=least_tokens)}
+def window(name: str, law: Law, d: int, least_lambda: float | None, least_tokens: float | None) -> dict[str, Proof]:
+    """The theorem on w* of a law in dimension d."""
+    return {name: prove_window(law, d, least_lambda=least_lambda, least_tokens=least_tokens)}
+
+
+@cache
+def without_file() -> tuple[str, ...]:
+    """Claims that are proved by their own balls, as the folder of the claims lists them."""
+    listed: list[str] = tomllib.loads((shipped() / FOLDER / "claims.toml").read_text("utf-8"))["without_file"]
+    return tuple(listed)
 
 
 def provable(claim: Claim) -> list[CellPlan]:
-    """The cells of a claim that have a proof file: those proved by balls, or by a proof with a name."""
-    if claim.id.startswith(WITHOUT_FILE):
+    """The cells of a claim that may have a proof file: those proved by balls, or in symbols by a claim of a proof."""
+    if claim.id.startswith(without_file()):
         return []
     named = claim.id.endswith("/proved")
     return [plan for plan in claim.cells if plan.method == "certified" or (named and plan.method == "symbolic")]
@@ -141,23 +131,14 @@ def behind(plan: CellPlan, known: dict[str, Proof]) -> dict[str, Proof]:
     return fresh
 
 
-def laws_of(claims: Sequence[Claim]) -> list[str]:
-    """The laws that claims on windows name; affine and ReLU for claims on the noise term, which holds for every law."""
-    about = [claim.id.split("/") for claim in claims if claim.id.startswith(WINDOWS)]
-    known = ("affine", "quadratic", "relu", "cosine")
-    return sorted({law for words in about for law in known if law in words} or {"affine", "relu"})
-
-
 def list_provable(json: bool) -> int:
-    """Print what can be proved: statements on windows in any dimension, and claims that rest on a proof."""
-    claims = select_claims(())
-    rows = {claim.id.partition("/")[0]: "every d" for claim in claims if claim.id.startswith(WINDOWS)}
-    for claim in claims:
-        plans = [] if claim.id.startswith(WINDOWS) else provable(claim)
-        if plans:
-            rows[claim.id] = " ".join(
-                f"d={d}" for d in sorted({int(str(p.where["d"])) for p in plans if "d" in p.where})
-            )
+    """Print the claims that rest on a proof file, with their dimensions."""
+    plans = {claim.id: provable(claim) for claim in select_claims(())}
+    rows = {
+        id: " ".join(f"d={d}" for d in sorted({int(str(plan.where["d"])) for plan in found if "d" in plan.where}))
+        for id, found in plans.items()
+        if found
+    }
     if json:
         write_json(rows)
         return 0

@@ -7,7 +7,7 @@ import os
 import sys
 import webbrowser
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -21,18 +21,11 @@ from lipverify.foundation.files import reason, require_target
 from lipverify.foundation.quoting import shown
 from lipverify.report import write_report, write_web_page
 
-
-def _write_pdf(ledger: Ledger, path: Path, evidence: bool) -> None:
-    write_report(ledger, path, evidence=evidence)
-
-
-def _write_page(ledger: Ledger, path: Path, evidence: bool) -> None:
-    """Write the web page, always with the evidence, which stays collapsed until a reader opens it."""
-    write_web_page(ledger, path)
-
-
-WRITERS = {"report.pdf": _write_pdf, "report.html": _write_page}
-"""The reports next to a ledger, and the functions that write them with or without the evidence in the PDF."""
+WRITERS: dict[str, Callable[[Ledger, Path, bool], None]] = {
+    "report.pdf": lambda ledger, path, evidence: write_report(ledger, path, evidence=evidence),
+    "report.html": lambda ledger, path, _: write_web_page(ledger, path),
+}
+"""The reports next to a ledger, and how they are written: the web page has the evidence in any case."""
 WEB = (".html", ".htm")
 
 

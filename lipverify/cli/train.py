@@ -18,7 +18,13 @@ from lipverify.foundation.validation import chosen, whole
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import LAYERS, NOISES, regression_named
 from lipverify.linear_transformer.training.lineage import Model, make
-from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness, rounded
+from lipverify.linear_transformer.training.witness import (
+    models_folder,
+    names_of,
+    read_witness,
+    rounded,
+    trained_claims,
+)
 from lipverify.report.terminal.progress import progress_of
 
 BACKENDS = {"native": "native", "numpy": "array"}
@@ -59,7 +65,7 @@ class Line(NamedTuple):
 
 def train_models(id: str, options: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
     """Train the missing models, report each, and compare it with the one that comes with lipverify."""
-    chosen("id", id, ("lt.table-1",))
+    chosen("id", id, (trained_claims(),))
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
     models = models_of(options)
     require_writable(out)

@@ -72,7 +72,10 @@ def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Pat
     # the ledger first, because a report can be made from it later; the screen last, because its end may be closed
     complete = _written(ledger, out, finished)
     failures = write_reports(ledger, out, report.evidence) if complete else {}
-    _print_ledger(ledger, output)
+    if output.json:
+        write_json(ledger_bytes(ledger))
+    elif output.table:
+        Console(highlight=False).print(verdict_table(ledger))
     for name, why in failures.items():
         print(f"lipverify: {out / name} failed ({why}); {out / 'ledger.json'} is complete.", file=sys.stderr)
     if complete and report.open and "report.html" not in failures:
@@ -115,13 +118,6 @@ def _written(ledger: Ledger, out: Path, finished: Finished) -> bool:
     else:
         finished.remove()
     return True
-
-
-def _print_ledger(ledger: Ledger, output: Output) -> None:
-    if output.json:
-        write_json(ledger_bytes(ledger))
-    elif output.table:
-        Console(highlight=False).print(verdict_table(ledger))
 
 
 def _print_ending(ledger: Ledger, files: Sequence[Path], output: Output) -> None:

@@ -1,7 +1,6 @@
 """An interactive page: bias, noise and the optimal w of one problem, with sliders for its parameters.
 
-`lipverify explore` serves the page and opens a browser. The server answers three files and two queries, only to a
-browser on this machine. Every number on the page is computed on request by the exact method.
+The server answers three files and two queries, only to a browser on this machine.
 """
 
 from __future__ import annotations

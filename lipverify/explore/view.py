@@ -1,7 +1,4 @@
-r"""The content of the page for one problem: its loss by w, the tokens that attention sees, and the optimal w by n.
-
-A `Setting` is the state of the sliders. `picture` is fast; `ray` minimises the loss at several n and takes longer.
-"""
+"""The content of the page for one problem: its loss by w, the tokens that attention sees, and the optimal w by n."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from lipverify.claims.evidence.theorems import FOLDER, proved_window
 from lipverify.claims.ledger.figure import Figure, Panel, Region, Series
-from lipverify.claims.plan.proved import FOLDER, proved_window
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.shipped import shipped
@@ -42,7 +39,6 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def problem(self) -> Problem:
-        """The problem that the sliders describe."""
         return Problem(d=self.d, n=self.n, law=law_named(self.law, L=self.L), sigma=self.sigma)
 
     @property
@@ -103,10 +99,8 @@ def picture(setting: Setting, progress: Progress | None = None) -> View:
 
 
 def ray(setting: Setting, progress: Progress | None = None) -> View:
-    """The optimal w by n, with the powers that Theorem 2 prints and the proved constants.
-
-    The printed range has no constants; it is drawn through the first point from n on. The proved range is drawn for
-    those n for which the committed theorem of this law and d holds.
+    """The optimal w by n, with the powers that Theorem 2 prints, through the first point from n on, and, where the
+    committed theorem of this law and d holds, the proved range.
     """
     problem = setting.problem
     lengths = _lengths(float(problem.n))

@@ -1,8 +1,4 @@
-"""Export a ledger as tables, labelled arrays, figures and LaTeX.
-
-`rows` makes tables of the ledger and writes them as CSV. `arrays` writes NetCDF, `figures` SVG and PDF, and `package`
-LaTeX.
-"""
+"""Export a ledger as tables (CSV), labelled arrays (NetCDF), figures (SVG and PDF) and LaTeX."""
 
 from __future__ import annotations
 
@@ -33,18 +29,7 @@ FORMATS = ("csv", "netcdf", "svg", "pdf", "tex")
 
 
 def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS) -> tuple[Path, ...]:
-    """Write a ledger in other formats; each file appears whole or not at all and replaces an older one.
-
-    All contents are made and all targets checked before the first file is written, so a refusal leaves no files.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from lipverify.claims.ledger.record import Ledger, Provenance
-    >>> made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
-    >>> empty = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
-    >>> with TemporaryDirectory() as name:
-    ...     [path.name for path in export_ledger(empty, Path(name), ["tex"])]
-    ['lipverify.sty', 'theorems.tex', 'verdicts.tex']
-    """
+    """Write a ledger in other formats: contents are made and all targets checked before the first file is written."""
     for name in formats:
         if name not in FORMATS:
             raise InvalidInput(f"format = {name!r}: not one of {', '.join(FORMATS)}.")
@@ -101,9 +86,8 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def exhibits(ledger: Ledger) -> Iterator[Exhibit]:
-    """The figures of each statement, joined as in the report: readings of the same measurement share a figure.
-
-    A figure's name is the common part of its claims' ids, with a number.
+    """The figures of each statement, joined as in the report, named by the common part of their claims' ids and a
+    number.
     """
     counts: Counter[str] = Counter()
     for records in statements(ledger).values():

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lipverify.claims.ledger.reach import condition, reach
+from lipverify.claims.ledger.reach import condition, reach_of_record
 from lipverify.claims.ledger.record import Cell, Ledger, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.errors import InvalidInput
@@ -41,11 +41,9 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """The attributes of the axis in the file."""
         return {"long_name": self.key}
 
     def array(self, labels: Sequence[Scalar]) -> Any:
-        """Labels in the type of the axis."""
         return np.array(labels, dtype=object if any(isinstance(label, str) for label in labels) else None)
 
 
@@ -145,12 +143,8 @@ def require_libraries() -> None:
 
 
 def dataset(records: Sequence[Record]) -> Any:
-    """The cells of claims on one statement as an `xarray.Dataset`.
-
-    Its dimensions are `claim`, every coordinate of the cells (d, n, law, w, ...), `quantity` and `method`; the last two
-    are scalar coordinates if they have a single value. At places without a cell, numbers are NaN and words are empty.
-    Cells that would leave nearly all of such a block empty, or two of which share a place, are put along the single
-    dimension `cell` instead, with the same coordinates.
+    """The cells of claims on one statement as an `xarray.Dataset`: its dimensions are `claim`, the coordinates of the
+    cells, `quantity` and `method`, or `cell` alone where that block would be nearly empty or two cells share a place.
     """
     import xarray
 
@@ -227,7 +221,7 @@ def _of_claims(records: Sequence[Record], ids: Sequence[str] | None) -> dict[str
 
     def texts(record: Record) -> tuple[str, ...]:
         quoted = sources.quotation(record.source)
-        where = (reach(record.cells, record.verdict, record.id), condition(record.cells, record.verdict))
+        where = (reach_of_record(record), condition(record.cells, record.verdict))
         return record.title, record.statement, quoted, record.verdict, *where, record.expected or "", record.problem
 
     columns = zip(*([visible(text) for text in texts(record)] for record in wanted), strict=True)

@@ -1,15 +1,4 @@
-r"""Write a LaTeX package from a ledger: a paper quotes verdicts from it, and an outdated quotation is an error.
-
-    \usepackage{lipverify}
-    \lipverdict{softmax.window-printed}          a badge: verdict, grade, measured value, the ledger's digest
-    \lipstatement{ID}, \lipmeasured{ID}          the statement as a formula, and the measured value
-    \lipconstant{ID}{0.4}                        prints 0.4; an error unless it is a rounding of the ledger's value
-    \lipconstant[d=2]{ID}{0.4}                   the same for one cell, given by the coordinates in which cells differ
-    \lipexpect{ID}{refuted}                      prints nothing; an error unless this is the verdict
-    \lipledger                                   the first digits of the ledger's SHA-256
-
-An ID is the id of a claim, or the stem of a theorem with all its readings. `verdicts` is the table of all claims, to be
-included by `\input`.
+"""Write a LaTeX package from a ledger (docs/data.md): an outdated quotation of a verdict is an error.
 
 Words are escaped, for any engine, and formulas pass only if they are understood: `lipverify.foundation.latex` parses
 them and writes them again. It knows no command that defines, includes or writes anything, or that has another meaning

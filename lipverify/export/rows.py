@@ -1,7 +1,6 @@
-"""The ledger as tables: plain values in named columns, in the order of the ledger; the tables as CSV.
+"""The ledger as tables, and as CSV (RFC 4180, UTF-8): numbers read back exactly, and spreadsheets run no text.
 
-The CSV follows RFC 4180 in UTF-8, with numbers that read back exactly and text that spreadsheets do not run. Files are
-named after ids, which are arbitrary text: an id is used as a path only if it has the usual form.
+An id is arbitrary text, and is used as a path only if it has the usual form.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from lipverify.claims.ledger.reach import condition, reach
+from lipverify.claims.ledger.reach import condition
 from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.report.readings import stem
@@ -97,7 +96,7 @@ def _claim(record: Record) -> tuple[Value, ...]:
     section = record.heading.section if record.heading is not None else ""
     return (
         record.id, record.title, section, record.statement, source.paper, source.place, source.printed, record.kind,
-        record.grade, record.claimed, record.measured, record.verdict, reach(record.cells, record.verdict, record.id),
+        record.grade, record.claimed, record.measured, record.verdict, record.range,
         condition(record.cells, record.verdict), record.expected, record.margin,
         control.statement, control.caught, record.problem, record.corrected, record.seconds,
     )  # fmt: skip
@@ -176,11 +175,7 @@ _NUMBER = re.compile(r"[-+]\d+(?:\.\d*)?(?:e[-+]?\d+)?(?![^\s,;:±°%])(?!\s*[-+
 
 
 def comma_separated(table: Table) -> bytes:
-    r"""The table as CSV, header first.
-
-    A number is written as the shortest decimal that reads back as the same double, None as an empty field, and a
-    boolean as true or false. Text is put on one line, invisible characters are named, and text that a spreadsheet would
-    evaluate gets an apostrophe in front, except for a signed number followed by words.
+    r"""The table as CSV; text that a spreadsheet would evaluate gets an apostrophe, unless it is a number before words.
 
     >>> comma_separated(Table(header=("id", "x"), rows=(("a, b", 0.1), ("=1+1", None))))
     b'id,x\r\n"a, b",0.1\r\n\'=1+1,\r\n'

@@ -94,7 +94,6 @@ class Assumed(NamedTuple):
 
     @property
     def bounded(self) -> bool:
-        """True if the coordinate has a bound on both sides."""
         return not any(map(math.isinf, self.ends))
 
     @property
@@ -103,7 +102,6 @@ class Assumed(NamedTuple):
         return bool(self.values) or self.lipschitz or self.bounded
 
     def allows(self, value: Any) -> bool:
-        """True if a value satisfies the relations."""
         return all(RELATIONS[sign](value, bound) for sign, bound in self.relations)
 
 

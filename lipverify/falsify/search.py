@@ -213,7 +213,6 @@ class _Look:
 
     @property
     def remaining(self) -> float:
-        """The seconds until the time budget is spent."""
         return self.end - time.perf_counter()
 
     def __call__(self, form: int, free: Point) -> bool:

@@ -54,7 +54,6 @@ class Trial:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict, made by the same function as everywhere."""
         return decide(self.interval, self.allowed)
 
     @property
@@ -70,7 +69,6 @@ class Trial:
 
     @property
     def measured(self) -> str:
-        """The measured value with its error."""
         low, high = self.interval.ends
         half = (high - low) / 2
         return f"{(low + high) / 2:.10g} ± {f'{half:.1e}' if half else 0}"
@@ -83,10 +81,7 @@ def _share(distance: float, value: float, edge: float) -> float:
 
 @contextmanager
 def a_process() -> Iterator[Processes]:
-    """A process for trials. One that takes too long is stopped together with its process, and a new process continues.
-
-    Intermediate results of a process are available to the next.
-    """
+    """A process for trials, replaced if one takes too long; its intermediate results are available to the next."""
     for module in HEAVY:
         import_module(module)  # once, before the processes are forked
     with remembering() as shared, processes(1, shared, modules=HEAVY) as workers:
@@ -96,9 +91,8 @@ def a_process() -> Iterator[Processes]:
 def in_time(
     workers: Processes, seconds: float, function: Callable[..., Any], sought: Sought, profile: Profile, *arguments: Any
 ) -> Any:
-    """Call a function of a claim, such as `tried`, in a process; `NotReached` if it does not end in time, or is killed.
-
-    The process finds the claim by its id, because the parts of a claim need not be picklable.
+    """Call a function of a claim, such as `tried`, in a process that finds the claim by its id; `NotReached` if it does
+    not end in time, or is killed.
     """
     try:
         return workers.value(_of_a_claim, function, sought.file, sought.id, profile, *arguments, seconds=seconds)

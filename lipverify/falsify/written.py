@@ -1,6 +1,5 @@
-"""Store a counterexample: as data, which the next search tries first, and as a claims file.
-
-The claims file has the functions of the original file, and the claim at that one point.
+"""Store a counterexample: as data, which the next search tries first, and as a claims file with the claim at that
+point.
 """
 
 from __future__ import annotations
@@ -107,9 +106,8 @@ def _expected(sought: Sought) -> str | dict[str, str | None]:
 
 
 def _control(trial: Trial, sought: Sought) -> dict[str, float] | None:
-    """A control, if the old one allows all that the claim does: as far beyond the edge as the measured value, mirrored.
-
-    This happens for a bound that is 0 at the point, because the old control is a multiple of the bound.
+    """A control for a bound that is 0 at the point, of which the old one is a multiple: as far beyond the edge as the
+    measured value, mirrored.
     """
     form, point = sought.forms[trial.form], sought.family.joined(trial.point)
     if not (isinstance(form.false, Range) and contains(form.false.allowed(point, "control"), trial.allowed)):
@@ -184,5 +182,4 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Store(claims={**self.claims, id: [new, *others][:20]})
 
     def write(self, folder: Path) -> None:
-        """Write the store; the file appears whole or not at all."""
         write_record(sealed(self), folder / NAME)

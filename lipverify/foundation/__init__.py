@@ -1,7 +1,4 @@
-"""The base of all other packages, without any theorem.
-
-The names below are for tests and for extensions of the library.
-"""
+"""The base of all other packages, without any theorem; the names below are for tests and extensions."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,4 @@
-"""Calls as data: a function with its arguments, which may be the results of other calls.
-
-If all entries of a table's column come from one comparison, the comparison is a call that runs first, and once.
-"""
+"""Calls as data: a function with its arguments, which may be the results of other calls, which run first, and once."""
 
 from __future__ import annotations
 

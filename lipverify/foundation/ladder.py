@@ -17,12 +17,12 @@ LOG_APART = 1 / 3
 """The smallest difference between the power of the logarithm in the leading term and that of a claim: over 26 decades
 (log s)^0.03 rises by 6 %, which can be mistaken for a constant."""
 ASSUMPTION = (
-    "if the quantity is a sum of powers times powers of the logarithm, its corrections are at most a tenth of the sum "
-    "of the sizes of all terms at the end of the ladder, and any two exponents (powers of the logarithm), those of the "
-    "claim included, are equal or at least 0.04 (1/3) apart"
+    "if beyond the ladder the local exponents (ratios, powers of the logarithm) stay within the stated error of their "
+    "extrapolated limit; those of sums of powers times powers of the logarithm do, unless drifts of both signs cancel "
+    "at the end of the ladder"
 )
 """The assumption behind every extrapolated limit, printed with its verdict. See `lipverify.scaling`."""
-BRIEFLY = "if the corrections are powers and logarithms"
+BRIEFLY = "extrapolated, if the trend goes on"
 """The same in one line for the screen; ledger, report and web page print the whole."""
 
 

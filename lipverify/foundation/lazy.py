@@ -13,10 +13,8 @@ from typing import Any
 def lazy() -> None:
     """Import the public names of the package that calls this on first use: its `__getattr__`, `__dir__` and `__all__`.
 
-    What the package imports from the library, under `if TYPE_CHECKING:`, are its public names. Type checkers read them
-    in the source, Python in the compiled code, because a package may be installed without its source, and from a zip.
-    Each is written `name as name`, by which type checkers know that it is public. A name must differ from every
-    module's name, because importing that module would replace it.
+    They are what it imports under `if TYPE_CHECKING:`, read from the compiled code, because a package may be installed
+    without its source. A name must differ from every module's name, because importing that module would replace it.
     """
     frame = sys._getframe(1)
     code, names = frame.f_code, frame.f_globals

@@ -1,4 +1,4 @@
-"""Record which methods a measurement used, and which numbers with which errors they returned.
+"""Record which methods of lipverify a measurement used, and which objects they returned.
 
 The decorator `makes` marks a function whose results carry an error bound or a sampled interval. While a measurement is
 watched, every call of a marked function from outside the library is noted with its result. Calls from inside the
@@ -8,33 +8,33 @@ library are not noted.
 from __future__ import annotations
 
 import functools
-import importlib
-import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
-from decimal import Decimal
-from fractions import Fraction
 from types import ModuleType
-from typing import Any, Literal, ParamSpec, TypeVar
-
-import msgspec
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 Made = Literal["certified", "bounded", "sampled", "estimated"]
-Grade = Literal["proved", "bounded", "extrapolated", "sampled", "estimated", "observed"]
-"""Kind of evidence for a number, the strongest first."""
+Grade = Literal["proved", "exact", "bounded", "extrapolated", "sampled", "estimated", "observed", "by hand"]
+"""Kind of evidence for a number, the strongest first; "by hand" stands apart. `lipverify.claims.evidence` makes it."""
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class Note(msgspec.Struct, frozen=True):
-    """One call of a marked function: how its errors are made, by which method, and its values with their errors."""
+class Note(NamedTuple):
+    """One call of a marked function: how its errors are made, by which method, and what it returned."""
 
     made: Made
     method: str
-    pairs: tuple[tuple[float, float], ...] = ()
+    result: Any
+
+    def error_of(self, value: Any) -> Any:
+        """The error that belongs to an object of the result; None if it is no part of it.
+
+        The object itself counts, and not an equal one: an equal number may come from anywhere.
+        """
+        return next((error for held, error in _pairs(self.result) if held is value), None)
 
 
 @dataclass
@@ -43,11 +43,7 @@ class Notes:
 
     calls: list[Note] = field(default_factory=list)
     told: Any = None
-    """Notes that a measurement adds to its result."""
-    floats: bool = False
-    """True if a float was converted to a fraction or a SymPy number, so that the result is not exact."""
-    symbols: bool = False
-    """True if SymPy was watched too; a function may load it only when it runs."""
+    """What a measurement states about its result."""
 
 
 _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
@@ -60,44 +56,15 @@ def watching() -> Iterator[Notes]:
     notes = Notes()
     token = _NOTES.set(notes)
     try:
-        with ExitStack() as doors:
-            doors.enter_context(_watched(Fraction, notes))
-            if "sympy" in sys.modules:
-                notes.symbols = True
-                # what `simplify` loads when it is first called: SymPy makes numbers of floats there
-                importlib.import_module("sympy.physics.units")
-                for name in ("Float", "Rational"):
-                    doors.enter_context(_watched(getattr(sys.modules["sympy"], name), notes))
-            yield notes
+        yield notes
     finally:
         _NOTES.reset(token)
 
 
-@contextmanager
-def _watched(exact: type, notes: Notes) -> Iterator[None]:
-    """Note, inside this block, every number of this type that is made from a float."""
-    before = exact.__dict__["__new__"]
-
-    def new(kind: type, value: Any = 0, *others: Any, **named: Any) -> Any:
-        finite = isinstance(value, float | Decimal) and math.isfinite(value)  # SymPy itself compares with infinity
-        notes.floats |= finite and _NOTES.get() is notes
-        return before.__func__(kind, value, *others, **named)
-
-    exact.__new__ = staticmethod(new)  # type: ignore[method-assign,assignment]
-    try:
-        yield
-    finally:
-        exact.__new__ = before  # type: ignore[method-assign]
-
-
-@contextmanager
-def unwatched() -> Iterator[None]:
-    """Note nothing inside this block: the library's own work says nothing about the measured function."""
-    token = _NOTES.set(None)
-    try:
-        yield
-    finally:
-        _NOTES.reset(token)
+def noted() -> Sequence[Note]:
+    """The calls noted so far in the measurement that is being watched."""
+    notes = _NOTES.get()
+    return () if notes is None else notes.calls
 
 
 def tell(what: Any) -> None:
@@ -139,7 +106,7 @@ def makes(
     >>> with watching() as notes:
     ...     _ = half(3.0)
     >>> notes.calls
-    [Note(made='bounded', method='closed form', pairs=((1.5, 3e-16),))]
+    [Note(made='bounded', method='closed form', result=(1.5, 3e-16))]
     """
 
     def marked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -157,7 +124,7 @@ def makes(
             how, word = (made, method) if by is None else by(result)
             if how == "bounded" and _rests_on_an_estimate((result, *arguments), inner.calls):
                 how = "estimated"
-            notes.calls.append(Note(how, word, tuple(_pairs(result))))
+            notes.calls.append(Note(how, word, result))
             return result
 
         return call
@@ -172,20 +139,19 @@ def _rests_on_an_estimate(records: Sequence[Any], calls: Sequence[Note]) -> bool
     return estimated or any((call.made, call.method) == ("estimated", "exact") for call in calls)
 
 
-def _pairs(result: Any) -> Iterator[tuple[float, float]]:
-    """The values with errors in a result: (value, error) pairs, and fields `x` that have a field `x_error`."""
+def _pairs(result: Any) -> Iterator[tuple[Any, Any]]:
+    """The objects of a result that carry an error: (value, error) pairs, and fields `x` that have a field `x_error`."""
     if isinstance(result, Mapping):
         for value in result.values():
             yield from _pairs(value)
     elif isinstance(result, tuple | list) and not hasattr(result, "_fields"):
         if len(result) == 2 and all(map(_numeric, result)):
-            yield from _matched(*result)
+            yield result[0], result[1]
         else:
             for part in result:
                 yield from _pairs(part)
     else:
-        for name in with_errors(result):
-            yield from _matched(getattr(result, name), getattr(result, f"{name}_error"))
+        yield from ((getattr(result, name), getattr(result, f"{name}_error")) for name in with_errors(result))
 
 
 def with_errors(record: Any) -> tuple[str, ...]:
@@ -208,23 +174,6 @@ def _numeric(value: Any) -> bool:
     return hasattr(value, "tolist") or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def _matched(value: Any, error: Any) -> Iterator[tuple[float, float]]:
-    """Pair values with errors; a single error applies to all values."""
-    values, errors = _flat(value), _flat(error)
-    if len(errors) == 1:
-        errors = errors * len(values)
-    yield from zip(values, errors, strict=len(values) == len(errors))
-
-
-def _flat(value: Any) -> list[float]:
-    if hasattr(value, "ravel"):
-        value = value.ravel().tolist()
-    elif hasattr(value, "tolist"):
-        value = value.tolist()
-    every = value if isinstance(value, Sequence) else [value]
-    return [float(number) for number in every if isinstance(number, int | float)]
-
-
 class _Replaying:
     """A cached function that repeats its first call's notes whenever it returns the cached value."""
 
@@ -239,7 +188,6 @@ class _Replaying:
         key, misses = functools._make_key(arguments, named, typed=False), self.cached.cache_info().misses
         with watching() as own:
             result = self.cached(*arguments, **named)
-        notes.floats |= own.floats
         if self.cached.cache_info().misses > misses:
             self._noted[key] = own.calls
         notes.calls += self._noted.get(key, [])

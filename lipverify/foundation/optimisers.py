@@ -46,15 +46,11 @@ class GradientDescent(Optimiser, frozen=True, tag="gd"):
     name: ClassVar[str] = "gd"
 
     def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """The change; nothing is accumulated."""
         return moments, -self.learning_rate * gradient
 
 
 class Adam(Optimiser, frozen=True, tag="adam"):
-    r"""x <- x - learning_rate m / (sqrt(v) + eps), with m and v the running means over (1 - beta^t).
-
-    Source: Kingma and Ba, ICLR 2015, algorithm 1.
-    """
+    """x <- x - learning_rate m / (sqrt(v) + eps), m and v running means over 1 - beta^t (Kingma and Ba, 2015)."""
 
     beta1: float = 0.9
     beta2: float = 0.999
@@ -68,7 +64,6 @@ class Adam(Optimiser, frozen=True, tag="adam"):
         number("eps", self.eps, above=0)
 
     def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """The moments updated with this gradient, and the change of the parameters."""
         t = moments.steps + 1
         first = self.beta1 * moments.first + (1 - self.beta1) * gradient
         second = self.beta2 * moments.second + (1 - self.beta2) * gradient**2

@@ -1,7 +1,4 @@
-"""The folder of claims, proofs and trained models that comes with lipverify.
-
-In a checkout it is `checks/`, next to the package; an installed package contains it.
-"""
+"""The folder of claims, proofs and trained models: `checks/`, next to the package in a checkout, else inside of it."""
 
 from __future__ import annotations
 

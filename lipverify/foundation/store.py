@@ -268,17 +268,9 @@ def remember_in(folder: Path | None) -> None:
 def remembered(find: Callable[[Question], Answer], question: Question, answer: type[Answer], **known: Any) -> Answer:
     """`find(question)`, an `answer` whose fields are `known` or numbers and text; computed by one process of a run.
 
-    An answer is kept under the function's name and the content of its question, number by number, and read back to the
-    last bit, so reading and computing give the same result. Only questions that consist of this library's own records
-    and of plain values are identified by their content; a question that holds a function or a user's class is computed
-    each time. Outside of a run nothing is kept.
-
-    >>> class Asked(msgspec.Struct, frozen=True):
-    ...     x: float
-    >>> class Answered(msgspec.Struct, frozen=True):
-    ...     square: float
-    >>> remembered(lambda asked: Answered(asked.x**2), Asked(3.0), Answered)
-    Answered(square=9.0)
+    An answer is kept by the function's name and the content of its question, and read back to the last bit. Only
+    questions of this library's own records and plain values are kept; one that holds a function or a user's class is
+    computed anew.
     """
     content = None if _folder is None else _content(question)
     if _folder is None or content is None:

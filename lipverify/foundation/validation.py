@@ -1,7 +1,4 @@
-"""Check numbers and other arguments that a user gives.
-
-Every message shows the value and the rule. Booleans do not count as numbers.
-"""
+"""Check numbers and other arguments that a user gives; booleans are no numbers. Messages show value and rule."""
 
 from __future__ import annotations
 

@@ -37,9 +37,8 @@ class Heads:
         return sum(self.layer.P[k, :, :] @ factor for k, factor in enumerate(queried))
 
     def pull(self, gram: Array, covector: Array) -> Pulled:
-        r"""With K the covector: dP_k = sum K (G Q_k)^T, dQ_k = sum (P_k G)^T K and dG = sum_k P_k^T K Q_k^T.
-
-        The weights' part has shape (2, heads, d + 1, d + 1).
+        """With K the covector, dP_k = sum K (G Q_k)^T and dQ_k = sum (P_k G)^T K, stacked, and dG = sum_k P_k^T K
+        Q_k^T.
         """
         xp = gram.__array_namespace__()
         turned = xp.matrix_transpose
@@ -69,7 +68,6 @@ class Entrywise:
     factors: Array
 
     def __call__(self, gram: Array) -> Array:
-        """H."""
         return self.factors * gram
 
     def pull(self, gram: Array, covector: Array) -> Pulled:

@@ -34,8 +34,8 @@ START = 0.2
 class Family(ABC):
     """Models of one form for one problem; a model is an array (layers, *shape) in rescaled units.
 
-    The training sample includes contexts as rare as one in 10^rare; 0 for a plain sample. If `bounded`, training caps
-    the loss of a context; if not, the loss grows as a logarithm beyond the cap.
+    The training sample has contexts as rare as one in 10^rare. If `bounded`, the loss of a context is capped, else it
+    grows as a logarithm beyond the cap.
     """
 
     regression: Regression
@@ -47,13 +47,18 @@ class Family(ABC):
     def shape(self) -> tuple[int, ...]:
         """Shape of the weights of one layer."""
 
+    @property
     @abstractmethod
+    def units(self) -> Floats:
+        """The numbers of a layer over its weights in rescaled units."""
+
     def numbers(self, weights: Floats) -> Floats:
         """The layers in units of the data: four numbers each, (layers, 4), or P and Q, (layers, 2, d + 1, d + 1)."""
+        return weights * self.units
 
-    @abstractmethod
     def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
         """The gradient in the weights from that in the numbers."""
+        return gradient * self.units
 
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
         """The layers, in the units of the data."""
@@ -84,7 +89,6 @@ class Omega(Family):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the weights of a layer, (4,)."""
         return (4,)
 
     @property
@@ -93,16 +97,7 @@ class Omega(Family):
         x, y = self.scale
         return np.asarray([x**-2, y**-2, x**-2, y**-2])
 
-    def numbers(self, weights: Floats) -> Floats:
-        """The weights in the units of the data, (layers, 4)."""
-        return weights * self.units
-
-    def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
-        """Times the units."""
-        return gradient * self.units
-
     def of_diag(self, weights: Floats) -> Floats:
-        """The model of `Diag` in this form: its four products."""
         return Diag(self.regression).numbers(weights) / self.units
 
 
@@ -111,20 +106,16 @@ class Diag(Omega):
     """One diagonal head: (p_x, p_y, q_x, q_y), with xx = p_x q_x, xy = p_x q_y, yx = p_y q_x, yy = p_y q_y."""
 
     def numbers(self, weights: Floats) -> Floats:
-        """The four products, in the units of the data."""
         return products(weights) * self.units
 
     def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
-        """The product rule."""
         return pull_products(weights, gradient * self.units)
 
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
-        """One diagonal head a layer."""
         x, y = self.scale
         return tuple(SingleHead(*map(float, layer)) for layer in weights * np.asarray([1, 1, x**-2, y**-2]))
 
     def of_diag(self, weights: Floats) -> Floats:
-        """The weights themselves."""
         return weights
 
     def of_four(self, four: Floats) -> Floats:
@@ -163,18 +154,9 @@ class Full(Family):
         D = np.asarray([1 / x] * self.regression.d + [1 / y])
         return np.stack([D[None, :] / D[:, None], D[:, None] * D[None, :]])
 
-    def numbers(self, weights: Floats) -> Floats:
-        """P and Q in the units of the data, (layers, 2, d + 1, d + 1)."""
-        return weights * self.units
-
-    def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
-        """Times the units."""
-        return gradient * self.units
-
     def column(self, layer: Floats) -> Floats:
         """The column P_xy of a layer, (d,): the multiple of the label that the layer adds to the covariates."""
-        entries: Floats = layer[0, :-1, -1]
-        return entries
+        return np.asarray(layer[0, :-1, -1])
 
     def with_column(self, layer: Floats, column: Floats) -> Floats:
         """The layer with this vector, (d,), added to its column P_xy."""
@@ -183,7 +165,6 @@ class Full(Family):
         return stored
 
     def of_diag(self, weights: Floats) -> Floats:
-        """The model of `Diag` in this form."""
         d = self.regression.d
         return np.stack([[np.diag([p_x] * d + [p_y]), np.diag([q_x] * d + [q_y])] for p_x, p_y, q_x, q_y in weights])
 
@@ -206,16 +187,13 @@ class LowRank(Full):
         return (2, 3, self.regression.d + 1)
 
     def written(self, weights: Floats) -> Floats:
-        """P and Q as matrices in rescaled units, (layers, 2, d + 1, d + 1)."""
         a, b, c = np.moveaxis(weights, 2, 0)
         return a[..., :, None] * np.eye(a.shape[-1]) + b[..., :, None] * c[..., None, :]
 
     def numbers(self, weights: Floats) -> Floats:
-        """P and Q in the units of the data, (layers, 2, d + 1, d + 1)."""
         return super().numbers(self.written(weights))
 
     def pull_numbers(self, weights: Floats, gradient: Floats) -> Floats:
-        """The product rule."""
         full = super().pull_numbers(weights, gradient)
         _, b, c = np.moveaxis(weights, 2, 0)
         of_a = np.diagonal(full, axis1=-2, axis2=-1)
@@ -226,7 +204,6 @@ class LowRank(Full):
         return normals * np.asarray([size, math.sqrt(size), math.sqrt(size)])[:, None]
 
     def of_diag(self, weights: Floats) -> Floats:
-        """The model of `Diag` in this form, with a rank-one part of zero."""
         a = np.diagonal(super().of_diag(weights), axis1=-2, axis2=-1)
         return np.stack([a, np.zeros_like(a), np.zeros_like(a)], axis=2)
 
@@ -242,9 +219,7 @@ class LowRank(Full):
         return np.stack([np.diagonal(weights - low, axis1=-2, axis2=-1), b, c], axis=2)
 
     def column(self, layer: Floats) -> Floats:
-        """The column P_xy of the rank-one part of P."""
-        entries: Floats = layer[0, 1, :-1] * layer[0, 2, -1]
-        return entries
+        return np.asarray(layer[0, 1, :-1] * layer[0, 2, -1])
 
     def with_column(self, layer: Floats, column: Floats) -> Floats:
         """The layer with the rank-one part of P replaced by the column P_xy."""

@@ -126,7 +126,6 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> float:
-        """The sum of bias and variance."""
         return self.bias + self.variance
 
 

@@ -70,7 +70,7 @@ class Method:
     @property
     def bounds(self) -> bool:
         """True if it bounds its errors."""
-        return self.grade in ("proved", "bounded")
+        return self.grade in ("proved", "exact", "bounded")
 
 
 def _of_any(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
@@ -206,7 +206,7 @@ TABLE: dict[str, Method] = {
         Method(
             name="symbolic",
             words="computer algebra: an expression that is zero for all values of its symbols, or an exact number",
-            grade="proved",
+            grade="exact",
         ),
         Method(
             name="identity",
@@ -232,7 +232,7 @@ TABLE: dict[str, Method] = {
             words="the linear model that every layer preserves, from one layer to the next",
             stated=True,
         ),
-        Method(name="rational", words="exact arithmetic with fractions", grade="proved"),
+        Method(name="rational", words="exact arithmetic with fractions", grade="exact"),
         Method(name="closed form", words="an integral solved analytically", stated=True),
         Method(name="symmetry", words="a value that symmetry forces", stated=True),
         Method(
@@ -258,9 +258,9 @@ def loss_methods() -> dict[str, LossMethod]:
 def register(method: LossMethod) -> LossMethod:
     """Add a method to the table: it is then served, graded, described and used for repetitions like those of lipverify.
 
-    Its author vouches for its grade, the best that the errors of its terms can have. The grade "proved" is reserved for
-    proofs that lipverify makes or checks. Register where the claims file is imported, since every process
-    of a run imports it.
+    Its author vouches for its grade, the best that the errors of its terms can have. The grades "proved" and
+    "exact" are reserved for theorems and values without error. Register where the claims file is imported, since every
+    process of a run imports it.
 
     Raises
     ------

@@ -1,7 +1,4 @@
-"""The operations of a formula in balls, each beside its counterpart in SymPy.
-
-A ball has the values of a real function on an interval, and those of its continuation on a disk.
-"""
+"""The operations of a formula in balls, each beside its counterpart in SymPy."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ class UndecidedError(Exception):
 
 
 class Ball(NamedTuple):
-    """The values on an interval and on a disk; a condition is 1 where it holds, and 0 elsewhere.
-
-    Without a disk comparisons that have no single answer give the values of both branches.
-    """
+    """The values on an interval and on a disk; conditions are 0 or 1. Without a disk, the values of both branches."""
 
     interval: Any
     disk: Any

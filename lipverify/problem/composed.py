@@ -124,14 +124,8 @@ def _require_rows(law: Transformed, d: int) -> None:
         raise InvalidInput(f"the law's matrix has {len(law.B)} rows and d = {d}: they must agree.")
 
 
-@ridge_form.register(RidgeLaw)
-def _itself(law: RidgeLaw, d: int) -> tuple[RidgeLaw, Floats]:
-    return law, np.eye(d)
-
-
-@ridge_form.register(Transformed, LowRank)
-def _mapped(law: Transformed, d: int) -> tuple[RidgeLaw, Floats]:
-    return law.ridge, np.array(law.B)
+ridge_form.register(RidgeLaw)(lambda law, d: (law, np.eye(d)))
+ridge_form.register(Transformed, LowRank)(lambda law, d: (law.ridge, np.array(law.B)))
 
 
 class Sampled(FunctionLaw, frozen=True, tag="sampled"):
@@ -177,11 +171,6 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     def constant(self) -> bool:
         """True if the extent is 0."""
         return self.extent == 0
-
-    @property
-    def amplitude_variance(self) -> float:
-        """1: a function is one component."""
-        return 1.0
 
     def draw(self, rng: Generator, contexts: int, d: int) -> Callable[[Array], Array]:
         """The functions, as one callable."""

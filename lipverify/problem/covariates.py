@@ -108,19 +108,15 @@ class Elliptical(Covariates, frozen=True):
 
     @property
     def root(self) -> Floats:
-        """Sigma^{1/2}, symmetric."""
         return square_root(np.array(self.Sigma))
 
     def require_dimension(self, d: int) -> None:
-        """Sigma is d x d."""
         _same("Sigma", len(self.Sigma), d)
 
     def shape(self, d: int) -> Floats:
-        """Sigma."""
         return np.array(self.Sigma)
 
     def stretch(self, d: int) -> Floats:
-        """Sigma^{1/2}."""
         return self.root
 
 

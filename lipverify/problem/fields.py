@@ -45,7 +45,6 @@ class Field(Law, frozen=True, kw_only=True):
 
     @property
     def constant(self) -> bool:
-        """True if the variance is 0."""
         return self.variance == 0
 
     def variogram(self, r: Array) -> Array:
@@ -53,7 +52,6 @@ class Field(Law, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def covariance(self, d: int) -> Distances:
-        """K, the same in every dimension."""
         return self.K
 
     def K(self, t: Array) -> Array:

@@ -1,7 +1,4 @@
-r"""A user's function as a formula: it is called once, with a symbol that records what NumPy computes.
-
-The formula is then evaluated in balls, for the features of a link, or in SymPy, for its asymptotics.
-"""
+"""A user's function as a formula: it is called once, with a symbol that records what NumPy computes."""
 
 from __future__ import annotations
 
@@ -73,10 +70,7 @@ class Symbol(NDArrayOperatorsMixin):
         steps.append((name, inputs))
 
     def evaluate(self, argument: Any, apply: Callable[..., Any] = lambda name, *u: OPERATIONS[name][0](*u)) -> Any:
-        """The number for an argument of the formula; `apply` evaluates one operation, as a rule in balls.
-
-        Steps are in order and not nested, so a long formula needs no recursion, and a repeated one no exponential time.
-        """
+        """The number for an argument, by `apply` for one operation; without recursion, and each repeated step once."""
         values = [argument]
         for name, inputs in self.steps[1 : self.index + 1]:
             values.append(apply(name, *(inputs if name == "constant" else [values[index] for index in inputs])))

@@ -21,7 +21,6 @@ class PowerSeries:
     coefficients: tuple[float, ...]
 
     def __call__(self, t: Array) -> Array:
-        """The series at t."""
         return sum((c * t**j for j, c in enumerate(self.coefficients)), 0 * t)
 
 
@@ -33,7 +32,6 @@ class Wave:
     frequency: float
 
     def __call__(self, z: Array) -> Array:
-        """The wave at z."""
         return self.L * np.sin(self.frequency * z) / self.frequency
 
 
@@ -45,7 +43,6 @@ class Kinked:
     kinks: tuple[float, ...]
 
     def __call__(self, z: Array) -> Array:
-        """The sum at z."""
         return sum((abs(z - c) for c in self.kinks), 0 * z) * (self.L / len(self.kinks))
 
 
@@ -57,7 +54,6 @@ class Steps:
     jumps: tuple[float, ...]
 
     def __call__(self, z: Array) -> Array:
-        """The sum at z."""
         return sum((np.sign(z - c) for c in self.jumps), 0 * z) * (self.L / len(self.jumps))
 
 
@@ -78,16 +74,14 @@ class ArcCosine:
     bias: float = 0.0
 
     def __call__(self, t: Floats) -> Floats:
-        """K(t)."""
         size = 1 + self.bias**2
         cosine = np.clip((t + self.bias**2) / size, -1.0, 1.0)
         angle = np.arccos(cosine)
         return np.asarray(self.scale * size / math.pi * (np.sin(angle) + (math.pi - angle) * cosine))
 
     def variogram(self, r: Floats) -> Floats:
-        """2 (K(1) - K) at the distance r, accurate to rounding relative to itself.
-
-        It is 2 scale (1 + b^2) (1 - cos a - (sin a - a cos a) / pi), sin(a/2) = r / (2 (1 + b^2)^{1/2}).
+        """2 scale (1 + b^2) (1 - cos a - (sin a - a cos a) / pi), sin(a/2) = r / (2 (1 + b^2)^{1/2}), accurate to
+        rounding.
         """
         size = 1 + self.bias**2
         sine = np.asarray(r, dtype=float) / (2 * math.sqrt(size))
@@ -121,7 +115,6 @@ class Risen:
     variogram: Callable[[Floats], Floats]
 
     def __call__(self, t: Floats) -> Floats:
-        """K(t)."""
         return np.asarray(-self.variogram(np.sqrt(np.maximum(2 * (1 - np.asarray(t)), 0.0))) / 2)
 
 
@@ -150,5 +143,4 @@ class Weighted:
     terms: tuple[tuple[float, Callable[[Floats], Floats]], ...]
 
     def __call__(self, t: Floats) -> Floats:
-        """The sum at t."""
         return np.asarray(sum((weight * K(t) for weight, K in self.terms), np.zeros_like(t)))

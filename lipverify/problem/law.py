@@ -44,7 +44,6 @@ class ByLaw(Generic[Result]):
         update_wrapper(self, function)
 
     def register(self, *classes: type[Law]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-        """Register the decorated function for these classes."""
 
         def registered(function: Callable[..., Result]) -> Callable[..., Result]:
             for law_class in classes:
@@ -59,7 +58,6 @@ class ByLaw(Generic[Result]):
         return [law_class for law_class in self.dispatcher.registry if law_class is not object]
 
     def has(self, law: Law) -> bool:
-        """True if the law's own class is registered."""
         return type(law) in self.dispatcher.registry
 
     def __call__(self, law: Law, *more: Any) -> Result:
@@ -172,8 +170,8 @@ class FunctionLaw(Law, frozen=True):
 
     @property
     def amplitude_variance(self) -> float:
-        """E l_k^2."""
-        raise NotImplementedError
+        """E l_k^2; 1 without random amplitudes."""
+        return 1.0
 
     @property
     def constant(self) -> bool:
@@ -213,8 +211,8 @@ class RidgeLaw(FunctionLaw, frozen=True):
         raise NotImplementedError
 
     def amplitudes(self, uniforms: Array) -> Array:
-        """Amplitudes l_k from uniform numbers on [0, 1)."""
-        raise NotImplementedError
+        """Amplitudes l_k from uniform numbers on [0, 1); 1 if they are not random."""
+        return 1 + 0 * uniforms
 
     @property
     def isotropic(self) -> bool:
@@ -315,11 +313,6 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
         """The sum of the parts' covariances."""
         return Weighted(tuple((weight, law.covariance(d)) for weight, law in self.parts))
 
-    @property
-    def amplitude_variance(self) -> float:
-        """1: the parts' amplitudes are factors of their values."""
-        return 1.0
-
     def draw(self, rng: Generator, contexts: int, d: int) -> Array:
         """The draws of each part."""
         drawn = [np.empty((contexts, 0)), *(law.draw(rng, contexts, d) for _, law in self._functions())]
@@ -353,9 +346,7 @@ def summands(law: Law) -> tuple[tuple[float, Law], ...]:
     return ((1.0, law),)
 
 
-@summands.register(Sum)
-def _parts(law: Sum) -> tuple[tuple[float, Law], ...]:
-    return law.parts
+summands.register(Sum)(lambda law: law.parts)
 
 
 @by_law

@@ -15,13 +15,7 @@ from lipverify.problem.law import Bound, RidgeLaw, proportional
 
 
 class Scaled(RidgeLaw, frozen=True):
-    """A ridge law with a constant `L`, by default its amplitude.
-
-    Raises
-    ------
-    InvalidInput
-        If `L` is negative, not finite or not a number.
-    """
+    """A ridge law with a constant `L` >= 0, by default its amplitude."""
 
     L: float = 1.0
 
@@ -30,7 +24,6 @@ class Scaled(RidgeLaw, frozen=True):
 
     @property
     def constant(self) -> bool:
-        """True if L = 0."""
         return self.L == 0
 
     @property
@@ -39,7 +32,6 @@ class Scaled(RidgeLaw, frozen=True):
         return self.L * self.L  # a power beyond double precision raises OverflowError, a product gives inf
 
     def amplitudes(self, uniforms: Array) -> Array:
-        """L."""
         return self.L + 0 * uniforms
 
 
@@ -52,7 +44,6 @@ class RandomAmplitude(Scaled, frozen=True):
         return self.L * self.L / 3
 
     def amplitudes(self, uniforms: Array) -> Array:
-        """L (2u - 1)."""
         return self.L * (2 * uniforms - 1)
 
 
@@ -64,11 +55,9 @@ class Straight(Scaled, frozen=True):
         return PowerSeries((0.0, self.amplitude_variance / d))
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        """From -radius to radius."""
         return (Bound(2.0 * radius, radius, 1.0),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
-        """The identity."""
         return [z]
 
 
@@ -245,9 +234,7 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
         return [z * z]
 
 
-@proportional.register(RandomAmplitude, Linear, Quadratic)
-def _amplified(law: Scaled) -> bool:
-    return True
+proportional.register(RandomAmplitude, Linear, Quadratic)(lambda law: True)
 
 
 class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):

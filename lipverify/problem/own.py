@@ -81,11 +81,6 @@ class Ridge(RidgeLaw, frozen=True):
         return bool(np.ptp(self._values()) == 0)
 
     @property
-    def amplitude_variance(self) -> float:
-        """1: there is no random amplitude."""
-        return 1.0
-
-    @property
     def kink_points(self) -> tuple[float, ...]:
         """The kinks and jumps inside (-1, 1), in order. One at an end of the interval needs no split."""
         return tuple(sorted({kink for kink in self.kinks + self.jumps if -1 < kink < 1}))
@@ -99,10 +94,6 @@ class Ridge(RidgeLaw, frozen=True):
     def links(self, z: Array, xp: Any) -> list[Array]:
         """h(z), with z clipped to [-1, 1] if it is outside by rounding alone, where np.arcsin is undefined."""
         return [self.link(xp.where(abs(z) <= ROUNDED, xp.clip(z, -1.0, 1.0), z))]
-
-    def amplitudes(self, uniforms: Array) -> Array:
-        """1."""
-        return 1 + 0 * uniforms
 
     def _values(self, radius: float = 1.0) -> Array:
         near_jumps = [jump + sign * NEARBY for jump in self.jumps for sign in (-1, 1) if abs(jump) < 1]

@@ -23,9 +23,8 @@ from lipverify.problem.problem import Problem, require_problem
 
 
 class IsotropicForm(NamedTuple):
-    """The isotropic problem, the factor c that converts the window w to its own, and the largest deviation.
-
-    `off` is the largest relative deviation of the matrices from those that give the form exactly.
+    """The isotropic problem, the factor c of its w, and the largest relative deviation `off` of the matrices from exact
+    ones.
     """
 
     problem: Problem
@@ -34,27 +33,8 @@ class IsotropicForm(NamedTuple):
 
 
 def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
-    """The isotropic problem whose loss at c w equals the loss of a given problem for scores w x_i^T M x.
-
-    Parameters
-    ----------
-    problem
-        With covariates on the sphere or on an ellipsoid.
-    M
-        A d x d matrix; the identity if left out.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such form to ten digits.
-
-    >>> from lipverify.problem.covariates import Ellipsoid
-    >>> from lipverify.problem.laws import ReLU
-    >>> whitened = Transformed(np.diag([0.5, 1.0]), ReLU())
-    >>> p = Problem(d=2, n=10, law=whitened, covariates=Ellipsoid([4.0, 1.0]))
-    >>> form = isotropic_form(p, M=np.diag([0.5, 2.0]))
-    >>> form.problem == Problem(d=2, n=10, law=ReLU()), form.factor
-    (True, 2.0)
+    """The isotropic problem whose loss at c w is that of a problem, with covariates on the sphere or an ellipsoid, for
+    scores w x_i^T M x; refused if there is none to ten digits.
     """
     require_problem(problem)
     d = problem.d

@@ -101,12 +101,7 @@ def law_named(name: str, L: float = 1.0) -> Law:
 
 
 def law_written(text: str) -> Law:
-    """Parse a written-out law.
-
-    Raises
-    ------
-    InvalidInput
-        If the text does not parse, or the arguments break a rule of a law.
+    """Parse a written-out law; refused if the text does not parse, or the arguments break a rule of a law.
 
     >>> law_written("0.5*relu(2) + wave(3)").parts[0]
     (1.0, ReLU(L=1.0))

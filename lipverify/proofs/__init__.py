@@ -33,14 +33,9 @@ if TYPE_CHECKING:
         prove_layers as prove_layers,
         prove_ridge as prove_ridge,
     )
-    from lipverify.proofs.envelope import (
-        Tradeoff as Tradeoff,
-        prove_envelope as prove_envelope,
-        prove_tradeoff as prove_tradeoff,
-    )
+    from lipverify.proofs.envelope import prove_envelope as prove_envelope, prove_tradeoff as prove_tradeoff
     from lipverify.proofs.files import load as load
     from lipverify.proofs.finite import (
-        ProvedOptimum as ProvedOptimum,
         prove_aligned as prove_aligned,
         prove_aligned_blocks as prove_aligned_blocks,
         prove_falling as prove_falling,
@@ -49,7 +44,7 @@ if TYPE_CHECKING:
         prove_optimum as prove_optimum,
         prove_rising as prove_rising,
     )
-    from lipverify.proofs.record import Proof as Proof
+    from lipverify.proofs.record import Fact as Fact, Proof as Proof
     from lipverify.proofs.window import (
         EveryN as EveryN,
         Theorem as Theorem,

@@ -12,7 +12,7 @@ from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Ridge, Zonal
-from lipverify.proofs.checker import laws, roughness
+from lipverify.proofs.checker.window import laws, roughness
 
 
 def listed(*numbers: float) -> str:

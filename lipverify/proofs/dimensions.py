@@ -17,8 +17,9 @@ from scipy.optimize import brentq
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, dimensions, ramp, sizes
-from lipverify.proofs.checker.tokens import laplace
+from lipverify.proofs.checker.every_dimension import ramp, sizes, smooth_laws
+from lipverify.proofs.checker.kernel import form
+from lipverify.proofs.checker.kernel.tokens import laplace
 from lipverify.proofs.direct import built
 from lipverify.proofs.record import Proof, below, beyond, context, named
 from lipverify.proofs.search import FEWEST_TOKENS, balls, in_doubles
@@ -78,8 +79,8 @@ class EveryDimension(Proof):
         >>> round(low, 4), round(high, 4)
         (0.6009, 0.6109)
         """
-        d = whole("d", d, 2, "the ambient dimension", chain.LARGEST)
-        with ctx.workprec(chain.BITS):
+        d = whole("d", d, 2, "the ambient dimension", form.LARGEST)
+        with ctx.workprec(form.BITS):
             k = sizes.centre_of(self.law, arb(d))
             low, high = (k * arb(text) for text in (self.stated["low"], self.stated["high"]))
             return below(float(low.lower())), beyond(float(high.upper()))
@@ -93,7 +94,7 @@ class EveryDimension(Proof):
         >>> theorem.covers(3, 1e13), theorem.covers(3, 1e13, L=100.0)
         (True, False)
         """
-        d = whole("d", d, 2, "the ambient dimension", chain.LARGEST)
+        d = whole("d", d, 2, "the ambient dimension", form.LARGEST)
         n, L, sigma = context(n, L, sigma)
         if not (n > 0 and L > 0 and sigma > 0):
             return False
@@ -175,13 +176,13 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
             f"law = {law!r}: in every dimension at once theorems are proved for {', '.join(sizes.LAWS)}; use "
             "`prove_window` in one dimension."
         )
-    last = dimensions.decides(name)[-1].__name__
+    last = smooth_laws.decides(name)[-1].__name__
     usual = 1e6 if last == "ramp" else 1e4
     W = number("least_window", usual if least_window is None else least_window, "the least W", least=1)
     K = number("least_tokens", least_tokens, "K", above=0)
     chosen = {lemma: dict(choices) for lemma, choices in FREE[last].items()}
     chosen["corrections"] |= {"W_least": f"{W:.12g}", "K": f"{K:.12g}"}
-    with in_doubles(f"law = {law!r}, least_window = {W:g}, least_tokens = {K:g}"), ctx.workprec(chain.BITS):
+    with in_doubles(f"law = {law!r}, least_window = {W:g}, least_tokens = {K:g}"), ctx.workprec(form.BITS):
         facts: dict[str, Any] = {"law": name, "T_least": arb(FEWEST_TOKENS)}
         for choices in chosen.values():
             facts |= balls(choices)
@@ -214,7 +215,7 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
 def excesses(facts: Mapping[str, Any]) -> Iterator[tuple[int, Callable[[float], float]]]:
     """For each dimension, a lower bound of the loss at x k W minus that at k W."""
     for largest in sizes.sizes(facts):
-        if ramp.ramp in dimensions.decides(facts["law"]):
+        if ramp.ramp in smooth_laws.decides(facts["law"]):
             yield largest.d, partial(_ramp_excess, {**facts, "tiny": arb(sizes.FLOOR)}, largest.from_here())
         else:
             yield from ((largest.d, _excess(facts, size)) for size in (largest, largest.at_once()))
@@ -225,7 +226,7 @@ def _ramp_excess(facts: Mapping[str, Any], size: sizes.Size, x: float) -> float:
 
 
 def _excess(facts: Mapping[str, Any], size: sizes.Size) -> Callable[[float], float]:
-    loss = dimensions.above(facts, size)
-    inner = dimensions.below(facts, size, facts["split"], arb(1))
-    outer = dimensions.below(facts, size, arb(1), arb(FARTHEST))
+    loss = smooth_laws.above(facts, size)
+    inner = smooth_laws.below(facts, size, facts["split"], arb(1))
+    outer = smooth_laws.below(facts, size, arb(1), arb(FARTHEST))
     return lambda x: float((sizes.excess_over(size, *(inner if x < 1 else outer), arb(x)) - loss).lower())

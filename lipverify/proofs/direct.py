@@ -11,7 +11,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import validation
 from lipverify.foundation.validation import number, whole
 from lipverify.proofs import checker
-from lipverify.proofs.checker import chain
+from lipverify.proofs.checker.kernel import form
 from lipverify.proofs.record import Proof
 from lipverify.proofs.search import balls, in_doubles, lemma_of, rounded
 
@@ -19,19 +19,19 @@ Choices = Mapping[str, Mapping[str, str]]
 
 
 def headed(theorem: str, given: Mapping[str, Any], lemmas: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"format": chain.FORMAT, "theorem": theorem, "given": dict(given), "lemmas": lemmas}
+    return {"format": form.FORMAT, "theorem": theorem, "given": dict(given), "lemmas": lemmas}
 
 
-def hypotheses(theorem: str, given: Mapping[str, Any]) -> tuple[chain.Proof, dict[str, Any]]:
+def hypotheses(theorem: str, given: Mapping[str, Any]) -> tuple[form.Proof, dict[str, Any]]:
     """A theorem as the checker reads it, without a lemma yet, and its hypotheses as balls.
 
     InvalidInput has the checker's reason.
     """
     try:
         proof = checker.read(headed(theorem, given, []))
-    except chain.Malformed as error:
+    except form.Malformed as error:
         raise InvalidInput(f"{error}: the checker certifies {theorem!r} for no other.") from None
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         return proof, checker.KINDS[theorem].given(proof.about)
 
 
@@ -44,7 +44,7 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     about_it = f"{theorem}, {in_words(given)}" if given else theorem
     about, facts = hypotheses(theorem, given)
     lemmas: list[dict[str, Any]] = []
-    with in_doubles(about_it), ctx.workprec(chain.BITS):
+    with in_doubles(about_it), ctx.workprec(form.BITS):
         for rule, stage in checker.KINDS[theorem].chain(about):
             constants = dict(chosen.get(rule.__name__, {}))
             facts |= balls(constants)

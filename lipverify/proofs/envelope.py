@@ -14,8 +14,8 @@ from typing import Any
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number
 from lipverify.problem.law import Law
-from lipverify.proofs.checker.laws import beta
-from lipverify.proofs.checker.windows import tradeoff
+from lipverify.proofs.checker.window.laws import beta
+from lipverify.proofs.checker.window.windows import tradeoff
 from lipverify.proofs.record import LawProof, below, beyond, context, subject
 from lipverify.proofs.search import decimal, extended, find_envelope, in_doubles
 
@@ -145,42 +145,9 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
         return Envelope(find_envelope(name, d, u, tokens))
 
 
-@dataclass(frozen=True)
-class Tradeoff(Envelope):
-    """The change from w to w' = ratio w, a narrower window: larger noise and smaller bias, with explicit factors.
-
-    Attributes
-    ----------
-    data
-        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
-
-    Examples
-    --------
-    >>> from lipverify.laws import Affine
-    >>> from lipverify.proofs import prove_tradeoff
-    >>> prove_tradeoff(Affine(), d=3).ratio
-    2.0
-    """
-
-    @property
-    def ratio(self) -> float:
-        """The factor rho."""
-        return self.constants["rho"]
-
-    @property
-    def rise(self) -> Range:
-        """Bounds of N(rho w) / N(w) for all w >= least_w and n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}."""
-        return self.interval("rise_low", "rise_high")
-
-    @property
-    def fall(self) -> Range:
-        """Bounds of B(rho w) / B(w) in the same range."""
-        return self.interval("fall_low", "fall_high")
-
-
 def prove_tradeoff(
     law: Law, d: int, ratio: float = 2.0, *, least_w: float = 1000.0, least_tokens: float = 100.0
-) -> Tradeoff:
+) -> Envelope:
     """Prove that the noise rises and the bias falls from w to ratio w, for every w and n in a range.
 
     Parameters
@@ -196,8 +163,8 @@ def prove_tradeoff(
 
     Returns
     -------
-    Tradeoff
-        The factors of both terms, and their proof.
+    Envelope
+        The factors of both terms are its facts "noise" and "bias".
 
     Raises
     ------
@@ -210,7 +177,7 @@ def prove_tradeoff(
     --------
     >>> from lipverify.laws import Affine
     >>> tradeoff = prove_tradeoff(Affine(), d=3)
-    >>> tradeoff.rise[0] > 1.99, tradeoff.fall[1] < 0.26
+    >>> tradeoff.fact("noise").low > 1.99, tradeoff.fact("bias").high < 0.26
     (True, True)
     """
     name, d = subject(law, d)
@@ -219,4 +186,4 @@ def prove_tradeoff(
     with in_doubles(f"law = {name}, d = {d}, ratio = {rho!r}, least_w = {u!r}, least_tokens = {K!r}"):
         tokens = K * (rho * u) ** (max(beta(name), 1) - 1) * (1 - 1e-9)
         envelope = prove_envelope(law, d, least_w=u, least_tokens=tokens)
-        return Tradeoff(extended(envelope.data, "tradeoff", {tradeoff: {"rho": decimal(rho), "K": decimal(K)}}))
+        return Envelope(extended(envelope.data, "tradeoff", {tradeoff: {"rho": decimal(rho), "K": decimal(K)}}))

@@ -6,21 +6,19 @@ from pathlib import Path
 
 from lipverify.errors import InvalidInput
 from lipverify.proofs import checker
-from lipverify.proofs.checker import chain
+from lipverify.proofs.checker.kernel import form
 from lipverify.proofs.dimensions import EveryDimension
-from lipverify.proofs.envelope import Envelope, Tradeoff
-from lipverify.proofs.finite import ProvedOptimum
+from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import Proof
-from lipverify.proofs.window import EveryN, Theorem, Transfer
+from lipverify.proofs.window import EveryN, Theorem
 
 KINDS: dict[str, type[Proof]] = {
     "envelope": Envelope,
     "window": Theorem,
-    "transfer": Transfer,
+    "transfer": Theorem,
     "every n": EveryN,
-    "tradeoff": Tradeoff,
+    "tradeoff": Envelope,
     "every dimension": EveryDimension,
-    **dict.fromkeys(("optimum", "optimum far", "optimum at zero", "scale"), ProvedOptimum),
 }
 """The record types of theorems that have methods of their own, by the theorem's name."""
 
@@ -50,7 +48,7 @@ def load(path: Path | str) -> Proof:
     []
     """
     try:
-        data = chain.load(Path(path))
+        data = form.load(Path(path))
         return KINDS.get(checker.read(data).theorem, Proof)(data)
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path}: not a proof file ({type(error).__name__}: {error}).") from None

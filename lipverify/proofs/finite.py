@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -20,11 +19,12 @@ from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.law import proportional
 from lipverify.problem.problem import require_isotropic
-from lipverify.proofs.checker import circle, optima, subspace
-from lipverify.proofs.checker.chain import BITS, NUMBER
-from lipverify.proofs.checker.curves import Curve
+from lipverify.proofs.checker.kernel.curves import Curve
+from lipverify.proofs.checker.kernel.form import BITS, NUMBER
+from lipverify.proofs.checker.low_rank import subspace
+from lipverify.proofs.checker.one_problem import circle, optima
 from lipverify.proofs.direct import built, hypotheses, in_words
-from lipverify.proofs.record import Proof, below, beyond, named
+from lipverify.proofs.record import Proof, named
 from lipverify.proofs.search import balls, decimal, rounded
 
 CURVES = 30.0
@@ -33,44 +33,7 @@ CLOSE = 1e-3
 """The slack of the ends of an interval."""
 
 
-@dataclass(frozen=True)
-class ProvedOptimum(Proof):
-    """Bounds of every w* of one problem, and with an offset of the optimal c* there.
-
-    Attributes
-    ----------
-    data
-        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
-
-    Examples
-    --------
-    >>> from lipverify.laws import Affine
-    >>> prove_optimum(Problem(d=3, n=10, law=Affine())).failures()
-    []
-    """
-
-    @property
-    def window(self) -> tuple[float, float]:
-        """low <= w* <= high for every w*; both are 0 if w = 0 is the only one."""
-        if self.data["theorem"] == "optimum at zero":
-            return 0.0, 0.0
-        return max(0.0, below(self.constants["low"])), beyond(self.constants["high"])
-
-    @property
-    def excess(self) -> tuple[float, float]:
-        """low <= c* - 1 <= high at every w*.
-
-        Raises
-        ------
-        OutOfReach
-            If the proof is not about c*.
-        """
-        if self.data["theorem"] != "scale":
-            raise OutOfReach(f"{self.statement}: this says nothing of c*; give prove_optimum an offset.")
-        return self.interval("c_low", "c_high")
-
-
-def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimum:
+def prove_optimum(problem: Problem, offset: float | None = None) -> Proof:
     """Prove bounds of every w* of a problem, or that w* = 0 alone; with an offset, also of the optimal c* there.
 
     Parameters
@@ -82,8 +45,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
 
     Returns
     -------
-    ProvedOptimum
-        The interval of w*, and its proof.
+    Proof
+        Its fact "window" is the interval of w*, and with an offset "excess" that of c* - 1.
 
     Raises
     ------
@@ -96,8 +59,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     Examples
     --------
     >>> from lipverify.laws import Affine
-    >>> low, high = prove_optimum(Problem(d=3, n=10, law=Affine())).window
-    >>> round(low, 3), round(high, 3)
+    >>> window = prove_optimum(Problem(d=3, n=10, law=Affine())).fact("window")
+    >>> round(float(window.low), 3), round(float(window.high), 3)
     (0.799, 0.799)
     """
     given, centre, stop = _bounded_by_noise(problem, offset)
@@ -121,8 +84,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     chosen = {"level": {"at": centre}, "beyond": {"stop": stop}, "between": {"low": low, "high": high}}
     if offset is None and low == "0" and float(high) < 1:
         with suppress(OutOfReach):
-            return ProvedOptimum(built("optimum at zero", given, chosen).data)
-    return ProvedOptimum(built(theorem, given, chosen).data)
+            return built("optimum at zero", given, chosen)
+    return built(theorem, given, chosen)
 
 
 def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
@@ -154,7 +117,7 @@ def _bounded_by_noise(problem: Problem, offset: float | None = None) -> tuple[di
     return given, decimal(optimum.w), decimal(_stop(problem, optimum.w, optimum.loss))
 
 
-def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
+def _far(given: dict[str, Any], centre: str, stop: str) -> Proof:
     """Bounds for a curve that would need too many intervals: the w at which N + k_1 m^2 exceeds the minimal loss."""
     if "offset" in given:
         raise OutOfReach(f"{in_words(given)}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
@@ -181,9 +144,7 @@ def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
             "optimal_window."
         )
     chosen = {name: decimal(w) for name, w in edges.items() if w is not None}
-    return ProvedOptimum(
-        built("optimum far", given, {"level": {"at": centre}, "beyond": {"stop": stop}, "around": chosen}).data
-    )
+    return built("optimum far", given, {"level": {"at": centre}, "beyond": {"stop": stop}, "around": chosen})
 
 
 def _stop(problem: Problem, optimal_w: float, level: float) -> float:
@@ -432,7 +393,8 @@ def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -
     >>> prove_aligned_blocks(4, 0, Fraction(1, 5)).failures()
     []
     """
-    given = blocks_given(d, sigma, C)
+    whole_subject = in_subspace(d, 1, 2, sigma, C)
+    given = {name: whole_subject[name] for name in ("d", "sigma", "C")}
     scales = "0.9", "0.8", "1", "0.7", "0.5"  # |M x| up to which slopes are bounded, the likeliest first
     for stop in scales:
         with suppress(OutOfReach):
@@ -442,14 +404,7 @@ def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -
     )
 
 
-def blocks_given(d: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:
-    """The given data of such a proof, in the file's notation."""
-    given = in_subspace(d, 1, 2, sigma, C)
-    return {name: given[name] for name in ("d", "sigma", "C")}
-
-
 def in_subspace(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:
-    """The given data of such a proof, in the file's notation."""
     return {
         "d": whole("d", d, 2, "the dimension"),
         "k": whole("k", k, 1, "the dimension of the tasks"),
@@ -472,7 +427,6 @@ def _better(
 
 
 def on_the_circle(n: int, sigma: float, S: Entries, M: Entries, stop: float) -> dict[str, Any]:
-    """The given data of such a proof, in the file's notation."""
     return {
         "n": whole("n", n, 2, "the number of tokens"),
         "sigma": repr(number("sigma", sigma, "the noise", least=0)),

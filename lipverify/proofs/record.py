@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from flint import arb, fmpq, fmpz
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import write_whole
@@ -16,8 +19,8 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
 from lipverify.proofs import checker
-from lipverify.proofs.checker import laws, windows
-from lipverify.proofs.checker.chain import LARGEST, Rule
+from lipverify.proofs.checker.kernel.form import LARGEST
+from lipverify.proofs.checker.window import laws
 from lipverify.proofs.declared import declared
 
 SMALLEST = 1e-140
@@ -53,6 +56,106 @@ class Lemma:
     constants: dict[str, float]
 
 
+Interval = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True)
+class Fact:
+    r"""A number of a theorem's sentence, made from the proof as it was read; or one that is computed from such numbers.
+
+    Sums, differences, products and quotients with whole numbers, fractions, balls of python-flint and other facts
+    enclose every value that the operands may have. They have no name and no quantity, and keep the proofs of both.
+
+    Attributes
+    ----------
+    proofs
+        The proofs that it rests on.
+    name, quantity
+        Its name in the theorem, and its letters in LaTeX.
+    low, high
+        The exact numbers between which it lies; the same number if it is exact.
+    says
+        What the sentence says of it.
+    ranges
+        The conditions under which it holds.
+
+    Examples
+    --------
+    >>> from lipverify.proofs import prove_layers
+    >>> C = prove_layers().fact("C")
+    >>> float(C.low), (C - 3).pair[0], C.quantity
+    (3.65737934537, 0.65737934537, 'C')
+    """
+
+    proofs: tuple[Proof, ...]
+    low: Fraction
+    high: Fraction
+    name: str = ""
+    quantity: str = ""
+    says: str = ""
+    ranges: tuple[str, ...] = ()
+
+    @property
+    def pair(self) -> tuple[float, float]:
+        """The double nearest to the middle, and an upper bound of its distance from any point of the interval."""
+        middle = float((self.low + self.high) / 2)
+        distance = max(abs(Fraction(middle) - end) for end in (self.low, self.high))
+        error = float(distance)
+        return middle, beyond(error) if Fraction(error) < distance else error
+
+    def __add__(self, other: Any) -> Fact:
+        return self._with(other, lambda x, y: (x[0] + y[0], x[1] + y[1]))
+
+    def __sub__(self, other: Any) -> Fact:
+        return self._with(other, lambda x, y: (x[0] - y[1], x[1] - y[0]))
+
+    def __mul__(self, other: Any) -> Fact:
+        return self._with(other, product)
+
+    def __truediv__(self, other: Any) -> Fact:
+        return self._with(other, lambda x, y: product(x, inverse(y)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: Any) -> Fact:
+        return self * -1 + other
+
+    def __rtruediv__(self, other: Any) -> Fact:
+        return Fact(self.proofs, *inverse((self.low, self.high))) * other
+
+    def _with(self, other: Any, combine: Callable[[Interval, Interval], Interval]) -> Fact:
+        """A number computed from both."""
+        others = other.proofs if isinstance(other, Fact) else ()
+        proofs = (*self.proofs, *(proof for proof in others if proof not in self.proofs))
+        return Fact(proofs, *combine((self.low, self.high), ends(other)))
+
+
+def product(first: Interval, second: Interval) -> Interval:
+    products = [x * y for x in first for y in second]
+    return min(products), max(products)
+
+
+def inverse(interval: Interval) -> Interval:
+    low, high = interval
+    if low <= 0 <= high:
+        raise ZeroDivisionError(f"the divisor may be 0: it lies between {float(low)} and {float(high)}")
+    return 1 / high, 1 / low
+
+
+def ends(number: Any) -> Interval:
+    """The ends of a fact, of a ball, or of an exact number twice."""
+    if isinstance(number, Fact):
+        return number.low, number.high
+    if isinstance(number, int | Fraction) and not isinstance(number, bool):
+        return Fraction(number), Fraction(number)
+    if isinstance(number, fmpz | fmpq):
+        return Fraction(str(number)), Fraction(str(number))
+    if isinstance(number, arb) and number.is_finite():
+        (low, down), (high, up) = number.lower().man_exp(), number.upper().man_exp()
+        return Fraction(int(low)) * Fraction(2) ** int(down), Fraction(int(high)) * Fraction(2) ** int(up)
+    raise InvalidInput(f"{number!r} is not exact; combine facts with whole numbers, fractions and finite balls.")
+
+
 @dataclass(frozen=True)
 class Proof:
     """A proof as data: what `check-proof` certifies again.
@@ -79,6 +182,32 @@ class Proof:
     def statement(self) -> str:
         """The theorem in one sentence, with its numbers."""
         return checker.statement(self.data)
+
+    @property
+    def ranges(self) -> tuple[str, ...]:
+        """The conditions under which the sentence holds, of which its words are made."""
+        return checker.sentence(self.data).ranges
+
+    @cached_property
+    def facts(self) -> dict[str, Fact]:
+        """The numbers that the sentence gives, by name."""
+        said = checker.sentence(self.data)
+        return {
+            name: Fact((self,), fact.low, fact.high, name, fact.quantity, fact.says, fact.ranges or said.ranges)
+            for name, fact in said.facts.items()
+        }
+
+    def fact(self, name: str) -> Fact:
+        """One of these numbers.
+
+        Raises
+        ------
+        InvalidInput
+            If the sentence gives no number of this name; the message has those that it gives.
+        """
+        if name not in self.facts:
+            raise InvalidInput(f"fact = {shown(name)}: the theorem gives {', '.join(self.facts)}; {self.statement}.")
+        return self.facts[name]
 
     @property
     def lemmas(self) -> tuple[Lemma, ...]:
@@ -108,10 +237,6 @@ class Proof:
     def constants(self) -> dict[str, float]:
         """All constants by name; of those that each stage has, the last stage's."""
         return {name: value for lemma in self.lemmas for name, value in lemma.constants.items()}
-
-    def interval(self, low: str, high: str) -> tuple[float, float]:
-        """The interval between two constants, by their names, moved outwards by one double at each end."""
-        return below(self.constants[low]), beyond(self.constants[high])
 
 
 @dataclass(frozen=True)
@@ -159,11 +284,6 @@ class LawProof(Proof):
     def exponent(self) -> float:
         """e = 1 / ((d-1)/2 + beta), W = Lambda^e."""
         return 1 / (self.noise_power + self.beta)
-
-    @property
-    def chain(self) -> list[tuple[Rule, int]]:
-        """The rules of the checker behind its lemmas, each with its stage."""
-        return windows.chain(checker.read(self.data))
 
 
 def nearest(text: str) -> float:

@@ -15,8 +15,10 @@ from scipy.optimize import brentq, minimize_scalar
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.proofs import checker
-from lipverify.proofs.checker import chain, harmonics, kink, laws, windows
-from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit, tilt
+from lipverify.proofs.checker.kernel import form, harmonics, kink
+from lipverify.proofs.checker.kernel.registry import KINDS
+from lipverify.proofs.checker.kernel.tokens import bessel_ratio, laplace, moment_limit, tilt
+from lipverify.proofs.checker.window import laws, windows
 
 DIGITS = 12
 """Number of digits of a constant, which is rounded away from the quantity it bounds, so that its control is false."""
@@ -40,7 +42,7 @@ class Draft:
     def __post_init__(self) -> None:
         self.facts[0] = laws.start(self.law, self.d)
 
-    def add(self, rule: chain.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
+    def add(self, rule: form.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
         """State a lemma with its chosen constants, and each bound as tight as `DIGITS` digits allow."""
         facts = self.facts | {stage: self.facts.get(stage, {}) | balls(chosen)}
         # loss_high is a bound of its own lemma and also one of its conditions: 0 until it is known
@@ -53,17 +55,17 @@ class Draft:
 
     def proof(self, theorem: str) -> dict[str, Any]:
         """The proof so far."""
-        return {"format": chain.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
+        return {"format": form.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
 
 
 def balls(constants: Mapping[str, str]) -> dict[str, Any]:
     """Constants as the checker has them, to the last bit: with other radii its curves differ by 1e-12 or so."""
-    return {name: chain.ball(Fraction(text)) for name, text in constants.items()}
+    return {name: form.ball(Fraction(text)) for name, text in constants.items()}
 
 
-def lemma_of(rule: chain.Rule, stage: int, constants: Mapping[str, str]) -> dict[str, Any]:
+def lemma_of(rule: form.Rule, stage: int, constants: Mapping[str, str]) -> dict[str, Any]:
     """A lemma as it stands in a proof file."""
-    says, because = chain.wording(rule)
+    says, because = form.wording(rule)
     return {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": dict(constants)}
 
 
@@ -88,36 +90,9 @@ def rounded(ball: Any, side: str) -> str:
     return str(Decimal(digits).scaleb(-places))
 
 
-@dataclass(frozen=True)
-class Reach:
-    """The range of a theorem: W >= W_least, n >= K W^{a + max(beta, 1) - 1}."""
-
-    W: float
-    K: float
-
-
-@dataclass(frozen=True)
-class Powers:
-    """The exponents of N ~ w^a / n, B ~ w^-beta."""
-
-    a: float
-    beta: float
-
-    @property
-    def exponent(self) -> float:
-        """The exponent e = 1 / (a + beta)."""
-        return 1 / (self.a + self.beta)
-
-    @property
-    def excess(self) -> float:
-        """The exponent in n >= K W^{a + excess}: if the bias falls faster than 1/w, a window must hold more than K
-        tokens.
-        """
-        return max(self.beta, 1.0) - 1
-
-
-def powers(law: str, d: int) -> Powers:
-    return Powers((d - 1) / 2, laws.beta(law))
+def ranged(law: str, d: int, W: float, K: float) -> dict[str, float]:
+    """a, beta, and the range of a theorem: W >= W_least, n >= K W^{a + max(beta, 1) - 1}."""
+    return {"a": (d - 1) / 2, "beta": laws.beta(law), "W_least": W, "K": K}
 
 
 @contextmanager
@@ -127,7 +102,7 @@ def in_doubles(what: str) -> Iterator[None]:
         yield
     except (OutOfReach, InvalidInput):
         raise
-    except chain.Malformed as error:
+    except form.Malformed as error:
         raise InvalidInput(f"{error}; the checker knows no other.") from None
     except (ArithmeticError, ValueError) as error:
         raise OutOfReach(
@@ -136,74 +111,66 @@ def in_doubles(what: str) -> Iterator[None]:
         ) from None
 
 
-@dataclass(frozen=True)
-class Limits:
-    """N ~ C w^a / n; below a first u, B > far / u^power; w* ~ at W; loss(w*) ~ loss W^-beta."""
-
-    C: float
-    far: float
-    power: float
-    at: float
-    loss: float
-
-
-def find(law: str, d: int, reach: Reach) -> dict[str, Any]:
+def find(law: str, d: int, W: float, K: float) -> dict[str, Any]:
     """The proof of a window theorem, checked; OutOfReach if W_least or K is too small."""
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         share = 0.97
         while share > 0.05:
-            proof = attempt(law, d, reach, share)
+            proof = attempt(law, d, ranged(law, d, W, K), share)
             if proof is not None and not checker.failures(proof):
                 return proof
             share *= 0.97
     raise OutOfReach(
-        f"law = {law}, d = {d}, least Lambda^e = {reach.W:g}, K = {reach.K:g}: the envelopes are too wide there "
+        f"law = {law}, d = {d}, least Lambda^e = {W:g}, K = {K:g}: the envelopes are too wide there "
         "to bound w*; ask for a larger least_lambda or least_tokens."
     )
 
 
-def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | None:
+def attempt(law: str, d: int, reach: Mapping[str, float], share: float) -> dict[str, Any] | None:
     """A proof whose stages begin at `share` of the w where the loss is certainly larger, or None if there is no
     window.
     """
-    power, limit = powers(law, d), limits(law, d)
-    x, loss, end, most_noise = limit.at, limit.loss, (limit.loss / limit.C) ** (1 / power.a), limit.C
+    (a, beta, W, K), (most_noise, far, power, at, loss) = reach.values(), limits(law, d)
+    end = (loss / most_noise) ** (1 / a)
     proof = None
     for _ in range(4):  # the reach of the lemmas and the number of tokens depend on each other, and come closer
-        tokens = reach.K * reach.W**power.excess * (end * (1 + MARGIN)) ** -power.a / (most_noise * (1 + MARGIN))
+        # if the bias falls faster than 1/w, a window must hold more than K tokens
+        tokens = K * W ** (max(beta, 1.0) - 1) * (end * (1 + MARGIN)) ** -a / (most_noise * (1 + MARGIN))
         if tokens < FEWEST_TOKENS:
             return None
         draft = begun(law, d, tokens)
-        first = share * (limit.far * reach.W**power.beta / loss) ** (1 / limit.power)
-        k = staged(draft, reach, power, first, loss / share**power.beta)
+        first = share * (far * W**beta / loss) ** (1 / power)
+        k = staged(draft, reach, first, loss / share**beta)
         if k is None:
             return None
-        x = best(k, reach, power, limit.at)
-        loss = above(k, reach, power, x, reach.W ** (power.beta - 2))
-        end, most_noise = (loss / k["c_low"]) ** (1 / power.a) * (1 + MARGIN), k["c_high"]
-        proof = completed(draft, k, reach, power, x, end)
+        x = best(k, at)
+        loss = windows.above(k, x, W ** (beta - 2))
+        end, most_noise = (loss / k["c_low"]) ** (1 / a) * (1 + MARGIN), k["c_high"]
+        proof = completed(draft, k, x, end)
     return proof
 
 
-def staged(draft: Draft, reach: Reach, power: Powers, u: float, loss: float) -> dict[str, float] | None:
-    """The envelopes from u on and from larger w on, as long as the bias alone exceeds `loss`; the last constants."""
+def staged(draft: Draft, reach: Mapping[str, float], u: float, loss: float) -> dict[str, float] | None:
+    """The envelopes from u on and from larger w on, as long as the bias alone exceeds `loss`; what is known last."""
+    known = {"b_plus": 0.0, "b_next": 0.0, **reach}
     for stage in range(1, 5):
         k = envelope(draft, stage, u)
         if k is None:
             return None
-        next_u = reach.W * (k["b_low"] / loss) ** (1 / power.beta)
+        known |= k
+        next_u = reach["W_least"] * (k["b_low"] / loss) ** (1 / reach["beta"])
         if next_u < 1.3 * u:  # a further stage would gain little
             break
         u = next_u
-    return k
+    return known
 
 
-def best(k: Mapping[str, float], reach: Reach, power: Powers, about: float) -> float:
+def best(k: Mapping[str, float], about: float) -> float:
     """The `at` with the shortest bracket."""
 
     def length(x: float) -> float:
-        low, high = bracket(k, reach, power, math.exp(x))
-        return math.log(high / low) if low > 0 else above(k, reach, power, math.exp(x), 1.0) * 1e6
+        low, high = bracket(k, math.exp(x))
+        return math.log(high / low) if low > 0 else windows.above(k, math.exp(x), 1.0) * 1e6
 
     return math.exp(minimize_scalar(length, bounds=(math.log(about / 2), math.log(about * 2)), method="bounded").x)
 
@@ -220,8 +187,8 @@ def begun(law: str, d: int, tokens: float) -> Draft:
 
 def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
     """The proof of an envelope for w >= u and n >= tokens w^a, checked; OutOfReach if u or tokens is too small."""
-    with ctx.workprec(chain.BITS):
-        most_noise = limits(law, d).C
+    with ctx.workprec(form.BITS):
+        most_noise, *_ = limits(law, d)
         for _ in range(2):  # T = n w^-a / R, and R_high is known once the lemma is stated
             draft = begun(law, d, max(tokens / most_noise * (1 - MARGIN), FEWEST_TOKENS))
             k = envelope(draft, 1, u)
@@ -234,9 +201,9 @@ def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
     )
 
 
-def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[chain.Rule, dict[str, str]]) -> dict[str, Any]:
+def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[form.Rule, dict[str, str]]) -> dict[str, Any]:
     """A proof with further lemmas, each with its chosen constants, checked; OutOfReach if one does not follow."""
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         draft = Draft(proof["law"], proof["d"], lemmas=list(proof["lemmas"]))
         for _, stage, constants, *_ in checker.steps(proof):
             draft.facts.setdefault(stage, {}).update(constants)
@@ -257,7 +224,7 @@ def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
     draft.add(tilt, stage, barriers(draft.d, u))
     for rule in laws.LAWS[laws.family(draft.law)].envelope[1:]:
         constants = draft.add(rule, stage, {})
-        if not all(ball > 0 for name, ball in constants.items() if name not in windows.KIND.signed):
+        if not all(ball > 0 for name, ball in constants.items() if name not in KINDS["window"].signed):
             return None
     return {name: float(ball) for name, ball in constants.items()}
 
@@ -273,7 +240,8 @@ def barriers(d: int, u: float) -> dict[str, str]:
     return {"u": decimal(u), "g_low": decimal(min(edges) - margin), "g_high": decimal(max(edges) + margin)}
 
 
-def limits(law: str, d: int) -> Limits:
+def limits(law: str, d: int) -> tuple[float, float, float, float, float]:
+    """C, far, power, at, loss: N ~ C w^a / n; B > far / u^power below a first u; w* ~ at W; loss(w*) ~ loss W^-beta."""
     given = laws.start(law, d)
     about = laws.LAWS[laws.family(law)].about
     known = given | ({name: ball for name, (_, ball) in about(given)[0].items()} if about else {})
@@ -284,25 +252,19 @@ def limits(law: str, d: int) -> Limits:
     if about is None:  # two lines that meet at 0: degree 1 of z and degree 2 of |z|, as in `kink_bias`
         even = kink.even_weights(given["d"], 2)[2] * harmonics.slope(given["d"], 2) ** 2
         far, least = a**2 * float(given["linear"] / d + given["kinked"] * even), 2.0
-    return Limits(C, far, least, x, C * x**a + b * x**-beta)
+    return C, far, least, x, C * x**a + b * x**-beta
 
 
-def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: float) -> float:
-    """W^beta times the upper bound of the loss at x W, as in `windows.window`."""
-    correction = k.get("b_next", 0.0) * x**-2 * v + k["s"] * x ** (power.a - 1) / reach.K
-    return k["c_high"] * x**power.a + k["b_high"] * x**-power.beta + correction
-
-
-def bracket(k: Mapping[str, float], reach: Reach, power: Powers, x: float) -> tuple[float, float]:
+def bracket(k: Mapping[str, float], x: float) -> tuple[float, float]:
     """low and high: where the lower bound of the loss meets the upper one at `x`, at both ends of v."""
-    intervals = [_meeting(k, power, above(k, reach, power, x, v), v) for v in (0.0, reach.W ** (power.beta - 2))]
+    intervals = [_meeting(k, windows.above(k, x, v), v) for v in (0.0, k["W_least"] ** (k["beta"] - 2))]
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 
 
-def _meeting(k: Mapping[str, float], power: Powers, loss: float, v: float) -> tuple[float, float]:
+def _meeting(k: Mapping[str, float], loss: float, v: float) -> tuple[float, float]:
     def excess(x: float) -> float:
-        extra = k.get("b_plus", 0.0) * math.exp(-2 * x) * v
-        return k["c_low"] * math.exp(power.a * x) + k["b_low"] * math.exp(-power.beta * x) + extra - loss * (1 + MARGIN)
+        bias = k["b_low"] * math.exp(-k["beta"] * x)
+        return k["c_low"] * math.exp(k["a"] * x) + bias + k["b_plus"] * math.exp(-2 * x) * v - loss * (1 + MARGIN)
 
     least = minimize_scalar(excess, bounds=(-20.0, 20.0), method="bounded").x
     if excess(least) >= 0:
@@ -311,15 +273,13 @@ def _meeting(k: Mapping[str, float], power: Powers, loss: float, v: float) -> tu
     return math.exp(low), math.exp(high)
 
 
-def completed(
-    draft: Draft, k: Mapping[str, float], reach: Reach, power: Powers, x: float, end: float
-) -> dict[str, Any] | None:
+def completed(draft: Draft, k: Mapping[str, float], x: float, end: float) -> dict[str, Any] | None:
     """The proof with its window, or None if there is none."""
-    low, high = bracket(k, reach, power, x)
+    low, high = bracket(k, x)
     if low == 0:
         return None
     edges = {"low": low * (1 - MARGIN), "high": high * (1 + MARGIN), "end": end * (1 + MARGIN)}
-    chosen = {"W_least": reach.W, "K": reach.K, "at": x, **edges}
+    chosen = {"W_least": k["W_least"], "K": k["K"], "at": x, **edges}
     draft.add(windows.window, 0, {name: decimal(value) for name, value in chosen.items()})
     draft.add(windows.limit, 0, {})
     return draft.proof("window")

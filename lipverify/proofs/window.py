@@ -8,7 +8,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 from flint import ctx
 
@@ -16,10 +15,12 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, every, laws, levels, windows
-from lipverify.proofs.envelope import Envelope
+from lipverify.proofs.checker import every_n
+from lipverify.proofs.checker.every_n import critical, losses
+from lipverify.proofs.checker.kernel import form
+from lipverify.proofs.checker.window import laws, windows
 from lipverify.proofs.record import SMALLEST, LawProof, below, beyond, context, subject
-from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
+from lipverify.proofs.search import decimal, extended, find, in_doubles
 
 
 @dataclass(frozen=True)
@@ -65,26 +66,6 @@ class Theorem(LawProof):
         """K in n >= K W^{(d-1)/2 + max(beta, 1) - 1}: tokens in a window of width W^{-1/2}, over W^{beta-1} if > 1."""
         return self.constants["K"]
 
-    @property
-    def tokens_power(self) -> float:
-        """(d-1)/2 + max(beta, 1) - 1."""
-        return self.noise_power + max(self.beta, 1.0) - 1
-
-    @property
-    def loss(self) -> tuple[float, float]:
-        """W^beta (N + B) / L^2 at w* lies between these."""
-        return self.interval("loss_low", "loss_high")
-
-    @property
-    def limit(self) -> tuple[float, float]:
-        """Between these lies the constant to which low and high tend as least_lambda and least_tokens grow."""
-        return self.interval("limit_low", "limit_high")
-
-    @property
-    def envelope(self) -> Envelope:
-        """The explicit functions between which N and B lie, on which the theorem rests."""
-        return Envelope(self.data)
-
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
         """Whether the theorem speaks of these; L is 1 or that of the law if it is not given.
 
@@ -96,7 +77,8 @@ class Theorem(LawProof):
         if not (n > 0 and L > 0 and sigma > 0):
             return False
         lam = signal(n, L, sigma, fewest=SMALLEST)
-        return bool(lam >= self.least_lambda and n >= self.least_tokens * (lam**self.exponent) ** self.tokens_power)
+        power = self.noise_power + max(self.beta, 1.0) - 1
+        return bool(lam >= self.least_lambda and n >= self.least_tokens * (lam**self.exponent) ** power)
 
     def window(self, n: float, L: float | None = None, sigma: float = 1.0) -> tuple[float, float]:
         """Two numbers between which w* lies.
@@ -121,35 +103,8 @@ class Theorem(LawProof):
         return self.low * W, self.high * W
 
 
-@dataclass(frozen=True)
-class Transfer(Theorem):
-    """Theorem 3 with numbers: the loss of the window of L on tasks of L' = ratio L, over that of their own.
-
-    Attributes
-    ----------
-    data
-        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
-
-    Examples
-    --------
-    >>> from lipverify.laws import Affine
-    >>> prove_transfer(prove_window(Affine(), d=3), ratio=3.0).failures()
-    []
-    """
-
-    @property
-    def ratio(self) -> float:
-        """L' / L."""
-        return self.constants["rho"]
-
-    @property
-    def worse(self) -> tuple[float, float]:
-        """loss'(w*(L)) / loss'(w*(L')) lies between these, wherever L and L' are both covered."""
-        return max(1.0, below(self.constants["worse_low"])), beyond(self.constants["worse_high"])
-
-
-def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
-    """Bound the loss of the w* of L on tasks with another Lipschitz constant.
+def prove_transfer(theorem: Theorem, ratio: float) -> Theorem:
+    """Theorem 3 with numbers: bound the loss of the w* of L on tasks of L' = ratio L, over that of their own w*.
 
     Parameters
     ----------
@@ -160,8 +115,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
 
     Returns
     -------
-    Transfer
-        The quotient of the losses between two numbers, and its proof.
+    Theorem
+        The quotient of the losses is its fact "cost", wherever L and L' are both covered.
 
     Raises
     ------
@@ -173,8 +128,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     Examples
     --------
     >>> from lipverify.laws import Affine
-    >>> low, high = prove_transfer(prove_window(Affine(), d=3), ratio=3.0).worse
-    >>> round(low, 3), round(high, 3)
+    >>> cost = prove_transfer(prove_window(Affine(), d=3), ratio=3.0).fact("cost")
+    >>> round(float(cost.low), 3), round(float(cost.high), 3)
     (1.674, 1.857)
     """
     if not isinstance(theorem, Theorem):
@@ -183,13 +138,13 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
     with in_doubles(f"law = {theorem.law}, d = {theorem.d}, ratio = {rho!r}"):
-        return Transfer(extended(theorem.data, "transfer", {windows.transfer: {"rho": f"{rho:.12g}"}}))
+        return Theorem(extended(theorem.data, "transfer", {windows.transfer: {"rho": f"{rho:.12g}"}}))
 
 
 def unit(law: str, d: int) -> float:
     """1 / k_1, k_1 the power of the linear part of f over L^2: 3d for the affine law, 6d for ReLU."""
-    with ctx.workprec(chain.BITS):
-        return float(every.unit(laws.start(law, d)).mid())
+    with ctx.workprec(form.BITS):
+        return float(critical.unit(laws.start(law, d)).mid())
 
 
 def signal(n: float, L: float, sigma: float, fewest: float = 2) -> float:
@@ -240,7 +195,7 @@ class EveryN(LawProof):
     @property
     def multiples(self) -> tuple[float, float]:
         """w* / M lies between these."""
-        return self.interval("least_ratio", "largest_ratio")
+        return below(self.constants["least_ratio"]), beyond(self.constants["largest_ratio"])
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
         """M = min(k_1 Lambda, k Lambda^e)."""
@@ -328,22 +283,22 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     name, d = subject(law, d)
     rho = number("most_signal", most_signal, "L / sigma", above=0)
     K = number("least_tokens", least_tokens, "K", above=0)
-    route = ROUTES.get(name)
-    if route is None:
+    if name not in ROUTES:
         raise OutOfReach(
             f"law = {law!r}: with few tokens w* is proved for Affine() and ReLU(); use prove_window or optimal_window."
         )
+    chooses, starts, shares, first = ROUTES[name]
     tried = f"law = {name}, d = {d}, most_signal = {rho!r}, least_tokens = {K!r}"
     with in_doubles(tried):
-        for W, share in product(route.starts, route.shares):
+        for W, share in product(starts, shares):
             with suppress(OutOfReach):
-                data = find(name, d, Reach(W, K))
+                data = find(name, d, W, K)
                 constant = float(f"{float(data['lemmas'][-1]['constants']['limit_low']):.3g}")
                 chosen = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(share * constant)}
-                if route.first:
+                if first:
                     both = (unit(name, d) * constant) ** ((d + 2) / d)  # where both parts of M are equal
-                    chosen["first"] = decimal(route.first * both)
-                lemmas = {lemma: chosen if lemma is route.chooses else {} for lemma in route.lemmas}
+                    chosen["first"] = decimal(first * both)
+                lemmas = {lemma: chosen if lemma is chooses else {} for lemma in every_n.LEMMAS[name]}
                 return EveryN(extended(data, "every n", lemmas))
     raise OutOfReach(
         f"{tried}: with few tokens in a window the bounds are too wide; ask for a smaller most_signal or d, or a "
@@ -351,26 +306,13 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     )
 
 
-class Route(NamedTuple):
-    """How a theorem for every n follows from that about the window."""
-
-    lemmas: tuple[chain.Rule, ...]
-    """The lemmas after those about the window,"""
-    chooses: chain.Rule
-    """and the one with numbers to choose."""
-    starts: tuple[float, ...]
-    """W from which the window is proved; the first that is enough is taken."""
-    shares: tuple[float, ...]
-    """reach / k, of which the first that is enough is taken."""
-    first: float = 0.0
-    """The Lambda up to which slopes bound w*, in units of that where both parts of M are equal; 0 if for all."""
-
-
-ROUTES = {
-    "affine": Route(windows.EVERY[2:], every.reached, (200.0, 400.0), (1.8, 2.3)),
-    "relu": Route(windows.BY_LEVELS[2:], levels.levels, (1e5,), (3.2,), 3.0),
+ROUTES: dict[str, tuple[form.Rule, tuple[float, ...], tuple[float, ...], float]] = {
+    "affine": (critical.reached, (200.0, 400.0), (1.8, 2.3), 0.0),
+    "relu": (losses.levels, (1e5,), (3.2,), 3.0),
 }
-"""By law. From 1.5 k W on (d = 3; d = 2: 1.6) noise alone is more than the least loss, if bounds are close. The
+"""By law: the lemma with numbers to choose; W from which the window is proved, and reach / k, of which the first pair
+that is enough is taken; and the Lambda up to which slopes bound w*, in units of that where both parts of M are equal,
+or 0 if for all. From 1.5 k W on (d = 3; d = 2: 1.6) noise alone is more than the least loss, if bounds are close. The
 envelopes of ReLU are wider, so that it needs a larger W, and its bias has no slope near w*.
 """
 
@@ -416,7 +358,8 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
     []
     """
     law_name, d = subject(law, d)
-    power, slowest = 1 / powers(law_name, d).exponent, min(powers(law_name, d).beta, 1.0)
+    beta = laws.beta(law_name)
+    power, slowest = (d - 1) / 2 + beta, min(beta, 1.0)
     if least_lambda is not None:
         starts = [number("least_lambda", least_lambda, "the least Lambda", least=1) ** (1 / power)]
     else:
@@ -430,7 +373,7 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
             # by default every L <= 10 sigma is covered, or where f jumps, L <= sigma
             usual_tokens = max(W**slowest / (100 if slowest == 1 else 1), 10.0)
             try:
-                return Theorem(find(law_name, d, Reach(W, usual_tokens if least_tokens is None else least_tokens)))
+                return Theorem(find(law_name, d, W, usual_tokens if least_tokens is None else least_tokens))
             except OutOfReach as error:
                 failure = error
         raise failure

@@ -166,9 +166,8 @@ def _require_gentle_walks(f: Any, x: Floats, towards: Floats, constant: float) -
 
 
 def _require_gentle_kinks(law: FunctionLaw, d: int, amplitudes: list[Floats], constant: float) -> None:
-    """Test the slopes of a ridge law's links at their kinks and jumps, declared or not, which sampled points never hit.
-
-    Random points are about 1/contexts away from a kink, while a jump or a root is steep only at the kink itself.
+    """Test the slopes of a ridge law's links at their kinks and jumps, declared or not, from which sampled points are
+    about 1/contexts away.
     """
     form = ridge_form(sighted(law), d)
     if form is None or not form[0].kink_points or not np.array_equal(form[1], np.eye(d)):

@@ -13,10 +13,7 @@ ROUNDING = 8 * EPS
 
 
 def require(rule: str, error: Any, allowed: Any, /, **values: Any) -> float:
-    """The largest error / allowed; raises, with the values at the worst entry, if it exceeds 1 or is NaN.
-
-    `error` is the excess over the rule, negative where the rule holds with a margin.
-    """
+    """The largest error / allowed; raises, with the values at the worst entry, if it exceeds 1 or is NaN."""
     missed, may = np.broadcast_arrays(np.asarray(error, dtype=float), np.asarray(allowed, dtype=float))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(missed <= 0, 0.0, missed / may)

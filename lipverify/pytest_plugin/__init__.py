@@ -86,16 +86,18 @@ def has_claims(path: Path) -> bool:
             source = file.read(10**6)  # a larger file is generated data
     except OSError:
         return False
-    if b"lipverify" not in source or re.search(rb"^(\w+ *= *)?([\w.]+\.)?claim\(", source, re.M) is None:
+    if b"lipverify" not in source or re.search(rb"^\s*(\w+ *= *)?([\w.]+\.)?claim\(", source, re.M) is None:
         return False
     try:
-        return any(_declares(node) for node in ast.parse(source).body)
+        return any(map(_declares, ast.parse(source).body))
     except (SyntaxError, ValueError):
         return True  # collecting the claims will report the fault
 
 
 def _declares(node: ast.stmt) -> bool:
-    """True if a top-level statement declares claims, as opposed to a text that looks like one."""
+    """True if a top-level statement, or one in its loop or condition, declares claims, and is no text that looks so."""
+    if isinstance(node, ast.For | ast.If | ast.With):
+        return any(map(_declares, node.body))
     made = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) else None
     return isinstance(made, ast.Call) and ast.unparse(made.func).split(".")[-1] == "claim"
 

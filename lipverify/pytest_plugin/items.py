@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.ledger.reach import condition, reach
+from lipverify.claims.evidence.returned import watched
+from lipverify.claims.ledger.reach import condition
 from lipverify.claims.ledger.record import Cell, CrossCheck, Record
 from lipverify.claims.plan.claim import Claim, Measurement
 from lipverify.claims.plan.profile import profile_named
@@ -25,17 +26,12 @@ from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.judgment import record
 from lipverify.claims.run.kept import NAME, Finished
 from lipverify.claims.run.measurement import Outcome
-from lipverify.claims.run.ran import watched
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import locked
 
 
 class Measured:
-    """Outcomes by address, in a folder that processes share if there is one; they also depend on the `settings`.
-
-    The first process to reach a measurement makes it, and the others continue with the next free one, so processes with
-    the same evidence share the work.
-    """
+    """Outcomes by address, in a folder that processes share if there is one; the first to reach one makes it."""
 
     def __init__(self, folder: Path | None, settings: str) -> None:
         self.folder, self.outcomes = folder, dict[str, Outcome]()
@@ -77,7 +73,7 @@ class Measured:
         """Make a measurement. An exception becomes an outcome too."""
         clock = time.perf_counter()
         try:
-            result, ran = watched(measurement, [outcome.result for outcome in needed])
+            result, ran = watched(lambda: measurement.run(*(outcome.result for outcome in needed)))
         except Exception as error:  # a check that raises is an error of the claims that need it
             lines = "".join(traceback.format_exception(error)).rstrip()
             return Outcome(None, f"{measurement.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)
@@ -103,10 +99,8 @@ def _opened(folder: Path, settings: str) -> Finished:
 
 
 def differs(record: Record, strict: bool) -> bool:
-    """True if a claim fails: its control was not caught, its verdict is not the recorded one, or `strict` and refuted.
-
-    An undecided claim neither passes nor fails, unless its control was not caught. A new claim without a recorded
-    verdict must not be refuted.
+    """True if a claim fails: its control was not caught, its verdict is not the recorded one (a new claim may not be
+    refuted), or `strict` and refuted.
     """
     if not record.control.caught:
         return True
@@ -121,8 +115,7 @@ def headline(record: Record) -> str:
     if not record.control.caught:
         return f"control not caught: {record.control.statement}"
     recorded = "no verdict is recorded" if record.expected is None else f"recorded as {record.expected}"
-    where = reach(record.cells, record.verdict, record.id)
-    return f"{f'{record.verdict} {where}'.strip()}, {recorded}: {record.measured}"
+    return f"{f'{record.verdict} {record.range}'.strip()}, {recorded}: {record.measured}"
 
 
 def reason(record: Record) -> str:
@@ -136,6 +129,8 @@ def reason(record: Record) -> str:
 
 def told(record: Record) -> str:
     """The text of a claim with its evidence."""
+    declared = any(cell.control.declared for cell in record.cells)
+    caught = f" ({'caught' if record.control.caught else 'NOT caught'})" if declared else ""
     lines = {
         "title": record.title,
         "statement": record.statement,
@@ -145,7 +140,7 @@ def told(record: Record) -> str:
         "measured": record.measured,
         "margin": "" if record.margin is None else f"{record.margin:.4g}",
         "limits": condition(record.cells, record.verdict),
-        "control": f"{record.control.statement} ({'caught' if record.control.caught else 'NOT caught'})",
+        "control": record.control.statement + caught,
         "finding": record.finding,
         "what holds": record.corrected,
         "again with": record.reproduce,
@@ -189,7 +184,6 @@ class ClaimFile(pytest.File):
     """A Python file that declares claims, collected as one item each."""
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """One item for each claim."""
         return _items(self)
 
 
@@ -225,7 +219,6 @@ class ClaimItem(pytest.Item):
         self.add_marker(pytest.mark.claim)
 
     def setup(self) -> None:
-        """Make the missing measurements of the claim."""
         self.record = made = record(self.claim, measured(self.config).of(self.claim))
         for name in ("verdict", "expected", "measured", "claimed", "margin"):
             self.user_properties.append((name, str(getattr(made, name))))
@@ -233,7 +226,6 @@ class ClaimItem(pytest.Item):
             pytest.fail(f"a check broke: {made.problem}", pytrace=False)
 
     def runtest(self) -> None:
-        """Compare the verdict with the recorded one."""
         made, option = self.record, self.config.option
         assert made is not None
         strict = option.lipverify_strict or bool(getattr(option, "strict", False))
@@ -243,7 +235,6 @@ class ClaimItem(pytest.Item):
             pytest.skip(reason(made))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The place where the claim is declared."""
         return self.path, None, self.name
 
 

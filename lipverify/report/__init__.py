@@ -1,7 +1,4 @@
-"""The report: ledger → model → figures → PDF, or web page.
-
-The report is made from the ledger alone, and the same ledger gives the same bytes.
-"""
+"""The report: ledger → model → figures → PDF, or web page; the same ledger gives the same bytes."""
 
 from __future__ import annotations
 
@@ -18,10 +15,8 @@ __dir__ = directory(__name__)
 
 
 def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
-    """Write the PDF report on a ledger, with every cell if `evidence`; the file appears whole or not at all.
-
-    A formula or figure that cannot be set is shown as its source. Raises `OSError` if the file cannot be written,
-    and `InvalidInput` if a text is too long.
+    """Write the PDF report on a ledger, with every cell if `evidence`, whole or not at all; an `OSError` if it cannot
+    be written, `InvalidInput` if a text is too long.
     """
     from lipverify.foundation.files import write_whole
     from lipverify.report.build import build

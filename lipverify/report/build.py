@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
-from lipverify.claims.ledger.record import GRADES, CrossCheck, Ledger, Passage, Record
+from lipverify.claims.ledger.record import CrossCheck, Ledger, Passage, Record
 from lipverify.foundation.latex import plain
 from lipverify.foundation.quoting import counted
 from lipverify.loss.methods import TABLE
@@ -87,7 +88,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         title=plain(printable(ledger.title)) or TITLE,
         heading=rich(ledger.title or TITLE),
         author=printable(ledger.author),
-        made_by=printable(f"lipverify {ledger.provenance.versions.get('lipverify', '')}").strip(),
+        made_by=_made_by(ledger),
         words=words.VERDICTS,
         outcomes={str(name): meaning for name, meaning in OUTCOMES.items()},
         grades={str(name): meaning for name, meaning in GRADES.items()},
@@ -102,6 +103,12 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         references=_references(ledger),
         provenance=_provenance(ledger),
     )
+
+
+def _made_by(ledger: Ledger) -> str:
+    """The version in one line of the footer; the provenance has all of it."""
+    line = " ".join(printable(f"lipverify {ledger.provenance.versions.get('lipverify', '')}").split())
+    return line if len(line) <= 60 else f"{line[:59]}…"
 
 
 def _beside(anchor: str) -> str:

@@ -26,22 +26,15 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def with_error(value: float | None, error: float | None) -> str:
-    """`value ± error`, the value rounded to the last digit that the error leaves.
+    """`value ± error`, the value rounded to the last digit that the error leaves, with at most four zeros at its end.
 
     The error is rounded up to one significant digit (two if the first is 1), so that the printed interval contains the
     ledger's interval, up to the rounding of the value.
 
-    >>> with_error(0.3333312, 2e-6)
-    '0.333331 ± 2e−6'
-    >>> with_error(12345678.0, 1300.0)
-    '1.23457e7 ± 1300'
-    >>> with_error(0.5, 0.0), with_error(0.5, None), with_error(None, None)
-    ('0.5', '0.5', '–')
-
-    Up to four zeros at its end are kept; more of them would hide the number and only repeat the error.
-
-    >>> with_error(0.5, 6e-13), with_error(0.0, 4e-6), with_error(0.5, 2e-3)
-    ('0.5 ± 6e−13', '0 ± 4e−6', '0.500 ± 0.002')
+    >>> with_error(0.3333312, 2e-6), with_error(12345678.0, 1300.0), with_error(0.5, 2e-3)
+    ('0.333331 ± 2e−6', '1.23457e7 ± 1300', '0.500 ± 0.002')
+    >>> with_error(0.5, 6e-13), with_error(0.0, 4e-6), with_error(0.5, 0.0), with_error(None, None)
+    ('0.5 ± 6e−13', '0 ± 4e−6', '0.5', '–')
     """
     if value is None or not error or not math.isfinite(value):
         return number(value, digits=6)

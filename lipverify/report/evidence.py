@@ -1,7 +1,4 @@
-"""The evidence of several readings: a shared number is printed once, with the verdict of each reading.
-
-Cross-checks, the same number by two methods, are grouped by quantity and methods.
-"""
+"""The evidence of several readings: a shared number is printed once, with the verdict of each reading."""
 
 from __future__ import annotations
 
@@ -58,14 +55,11 @@ def evidence(records: Sequence[Record]) -> tuple[Evidence, ...]:
     groups: dict[str, list[Record]] = {}
     for record in records:
         if record.cells:
-            groups.setdefault(repr([_measurement(cell) for cell in record.cells]), []).append(record)
+            measured = [(tuple(c.where.items()), c.quantity, c.method, c.measured, c.error) for c in record.cells]
+            groups.setdefault(repr(measured), []).append(record)
     # at most four readings in adjacent columns of a page
     parts = [group[k : k + 4] for group in groups.values() for k in range(0, len(group), 4)]
     return tuple(_table(part, len(records)) for part in parts)
-
-
-def _measurement(cell: Cell) -> tuple[object, ...]:
-    return tuple(cell.where.items()), cell.quantity, cell.method, cell.measured, cell.error
 
 
 def _quantity(cell: Cell) -> str:

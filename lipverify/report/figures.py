@@ -10,6 +10,15 @@ from contextlib import contextmanager
 from functools import lru_cache, partialmethod
 from typing import Any, Literal
 
+import matplotlib
+from matplotlib import style
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.cbook import is_math_text
+from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import FontProperties
+from matplotlib.mathtext import MathTextParser
+from matplotlib.textpath import text_to_path
+from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
@@ -94,13 +103,8 @@ def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes
 
 
 @contextmanager
-def _remembered() -> Iterator[None]:
-    """Parse every formula once, at one size: parsing dominates drawing, and matplotlib parses for each size again.
-
-    This replaces a private method of matplotlib. If the method is missing, drawing is slower and the result the same.
-    """
-    from matplotlib.mathtext import MathTextParser
-
+def _parsed_once() -> Iterator[None]:
+    """Parse every formula once, at one size, in place of a private method of matplotlib: parsing dominates drawing."""
     before: Any = getattr(MathTextParser, "_parse_cached", None)
     if not hasattr(before, "__wrapped__"):
         yield
@@ -114,8 +118,6 @@ def _remembered() -> Iterator[None]:
 
 def _read(parser: Any, parse: Callable[..., Any], text: str, dpi: float, font: Any, *how: Any) -> Any:
     """A formula at a given size, scaled from its parse at the size of outlines."""
-    from matplotlib.font_manager import FontProperties
-
     if parser._output_type != "vector":
         return parse(parser, text, dpi, font, *how)
     font = FontProperties() if font is None else font.copy()
@@ -131,8 +133,6 @@ def _read(parser: Any, parse: Callable[..., Any], text: str, dpi: float, font: A
 
 @lru_cache(4096)
 def _read_once(parse: Callable[..., Any], text: str, font: Any, *how: Any) -> Any:
-    from matplotlib.mathtext import MathTextParser
-
     return parse(MathTextParser("path"), text, _DPI, font, *how)
 
 
@@ -151,13 +151,8 @@ def _undisturbed() -> Iterator[None]:
 @contextmanager
 def _drawn(figure: Figure, inches: float) -> Iterator[Any]:
     """Draw the figure at a width in inches, with the settings for saving it."""
-    import matplotlib
-    from matplotlib import style
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
-
     settings = style.context(["default", _STYLE], after_reset=True)
-    with matplotlib.rc_context(), settings, _remembered():
+    with matplotlib.rc_context(), settings, _parsed_once():
         # lay out on the canvas that is saved: the default one rounds to pixels
         canvas = FigureCanvasSVG(Canvas(dpi=_DPI)).figure
         if figure.maps:
@@ -169,8 +164,6 @@ def _drawn(figure: Figure, inches: float) -> Iterator[Any]:
 
 def _saved(canvas: Any, kind: str, text: str, about: dict[str, str]) -> bytes:
     """Save a drawing to bytes; the text of SVG is text ("none") or outlines ("path")."""
-    import matplotlib
-
     undated = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind]
     out = io.BytesIO()
     with matplotlib.rc_context({"svg.fonttype": text}):
@@ -279,10 +272,6 @@ def _is_raised(panel: Panel, wide: float, tall: float) -> bool:
 @lru_cache(4096)
 def _extent(label: str, width: float) -> tuple[float, float]:
     """Length and height of a label in inches, at the size of labels."""
-    from matplotlib.cbook import is_math_text
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
     text = drawable(label, width)
     if not text.strip():
         return 0.0, 0.0
@@ -308,8 +297,6 @@ def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, 
 
 def _set_ticks(ax: Any, panel: Panel) -> None:
     """Integer ticks for integer values; on a log axis of one or two decades plain numbers, 0.2 instead of 2 x 10^-1."""
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
-
     points = [x for series in panel.series for x in series.x if math.isfinite(x)]
     if panel.xscale == "linear" and points and all(x == round(x) for x in points):
         ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))

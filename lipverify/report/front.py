@@ -33,13 +33,9 @@ def contents_of(ledger: Ledger) -> Contents:
         stems.setdefault(readings.stem(record), []).append(record)
     sections: dict[str, list[Group]] = {}
     for records in stems.values():
-        sections.setdefault(section_of(records[0]), []).append(tuple(records))
+        heading = records[0].heading
+        sections.setdefault(heading.section if heading is not None else "", []).append(tuple(records))
     return tuple((title, tuple(held)) for title, held in sections.items())
-
-
-def section_of(record: Record) -> str:
-    """The title of a claim's section; empty if the ledger names none."""
-    return record.heading.section if record.heading is not None else ""
 
 
 def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Draw) -> Front:

@@ -1,8 +1,4 @@
-"""The appearance of a series or a band: distinct without colour, the same in every panel, visible on every background.
-
-On the page a colour of print has, for light and for dark backgrounds, the least change of lightness that gives enough
-contrast.
-"""
+"""The appearance of a series or a band: distinct without colour, the same in every panel, visible on any page."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import colorsys
 import re
 from typing import Any
 
+import matplotlib
 import msgspec
 from msgspec.structs import replace
 
@@ -98,8 +95,6 @@ def _family(labels: list[str]) -> list[str]:
 
 def _scale(count: int) -> list[Any]:
     """Colours from dark to light with evenly spaced lightness, without the faint end."""
-    import matplotlib
-
     palette = matplotlib.colormaps["viridis"]
     return [palette(0.86 * i / max(count - 1, 1)) for i in range(count)]
 

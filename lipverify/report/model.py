@@ -1,8 +1,6 @@
-"""The report as data: every word and number of the report, in three layers.
+"""The report as data: every word and number, as text, in three layers: front, theorems, evidence cell by cell.
 
-The front is for every reader: the question, the outcome of each statement, and a few figures. A page for each theorem
-follows, and then the evidence, cell by cell. The model is built from the ledger alone and contains only text, so that
-the report can be compared with the ledger; the PDF and the web page only lay it out.
+It is built from the ledger alone, so that it can be compared with it; the PDF and the web page only lay it out.
 """
 
 from __future__ import annotations
@@ -33,7 +31,6 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def anchor(self) -> str:
-        """The page's anchor of the figure."""
         return self.file.removesuffix(".svg")
 
 
@@ -110,8 +107,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The part of the id that distinguishes the reading from the others of the statement."""
     kind: str
     grade: str
-    proved: bool
-    """True if another reading proves all of it."""
+    reasons: tuple[str, ...]
+    """The reasons for the grade."""
+    theorems: tuple[str, ...]
+    """The sentences of the certified theorems that it rests on, as the checker makes them."""
     statement: Text
     assumptions: tuple[Text, ...]
     """The assumptions that the readings of the statement do not share."""

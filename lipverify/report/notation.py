@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -47,13 +46,7 @@ def _entry(k: int) -> Symbol:
 def symbols_in(page: msgspec.Struct) -> Iterator[str]:
     """The symbols in all formulas of a page, in LaTeX."""
     for run in formulas_in(msgspec.to_builtins(page)):
-        yield from _symbols_of(run["text"])
-
-
-@lru_cache(maxsize=4096)
-def _symbols_of(formula: str) -> frozenset[str]:
-    """The symbols of one formula; pages repeat their formulas many times."""
-    return frozenset(_symbols(read(formula)))
+        yield from _symbols(read(run["text"]))
 
 
 def _symbols(part: Part) -> Iterator[str]:

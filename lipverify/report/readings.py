@@ -7,8 +7,8 @@ from itertools import combinations
 
 import msgspec
 
-from lipverify.claims.ledger.outcomes import by_outcome
-from lipverify.claims.ledger.reach import briefly, reach
+from lipverify.claims.ledger.outcomes import by_outcome, resting_on
+from lipverify.claims.ledger.reach import briefly, reach_of_record
 from lipverify.claims.ledger.record import Outcome, Passage, Record
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.foundation.latex import plain
@@ -40,27 +40,33 @@ def label(record: Record) -> str:
     return record.id.partition("/")[2]
 
 
-def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
-    """The range of some readings' verdicts, or each, or their number; then the assumption of a limit."""
+def holds_at(records: Sequence[Record], among: Sequence[Record] = (), *, latex: bool = True) -> str:
+    """The range of some readings' verdicts, or each, or their number; then the assumption of a limit.
+
+    A reading that another claim proves, of those `among` which it is, has the range of that claim.
+    """
     by_range: dict[str, list[Record]] = {}
-    for record in records:
-        by_range.setdefault(reach(record.cells, record.verdict, record.id, latex=latex), []).append(record)
+    resting = [resting_on(record, among) for record in records]
+    for record, of in zip(records, resting, strict=True):
+        by_range.setdefault(reach_of_record(of, latex=latex), []).append(record)
     if len(by_range) == 1:
         where = next(iter(by_range))
     elif len(by_range) > 2:
         where = f"in {len(by_range)} ranges, each with its reading"
     else:
         where = "; ".join(f"{words} ({names(some, records)})" for words, some in by_range.items() if words)
-    return ", ".join(filter(None, [where, briefly(records)]))
+    return ", ".join(filter(None, [where, briefly(resting)]))
 
 
-def ranges_of(records: Sequence[Record], passages: Sequence[Passage], *, latex: bool = True) -> dict[Outcome, str]:
-    """The range of each outcome of some passages, from the claims that decide it."""
+def ranges_of(
+    records: Sequence[Record], passages: Sequence[Passage], among: Sequence[Record] = (), *, latex: bool = True
+) -> dict[Outcome, str]:
+    """The range of each outcome of some passages, from the claims that decide it; `among` as for `holds_at`."""
     telling = {
         name: {id for passage in held for id in passage.telling} for name, held in by_outcome(passages).items() if held
     }
     some = {name: [record for record in records if record.id in ids] for name, ids in telling.items()}
-    return {name: holds_at(chosen, latex=latex) if chosen else "" for name, chosen in some.items()}
+    return {name: holds_at(chosen, among, latex=latex) if chosen else "" for name, chosen in some.items()}
 
 
 def title(records: Sequence[Record]) -> str:

@@ -49,12 +49,12 @@ def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing
         [record for record in records if record.id in counted] or judged_by(records),
     )
     rest = Counter[str](record.verdict for record in records if record.id not in counted)
-    ranges = {name: _short(where) for name, where in ranges_of(judged, own).items()}
+    ranges = {name: _short(where) for name, where in ranges_of(judged, own, records).items()}
     return Standing(
         kind=kind or "",
         outcomes=tuple((name, str(outcomes[name])) for name in reversed(OUTCOMES) if outcomes[name]),
         ranges=tuple(rich(ranges[name]) for name in reversed(OUTCOMES) if outcomes[name])
-        or (rich(_short(holds_at(judged))),),
+        or (rich(_short(holds_at(judged, records))),),
         others=tuple((name, str(rest[name])) for name in WORST_FIRST if rest[name]),
         grade=behind(judged, records) or "",
     )

@@ -1,9 +1,7 @@
 """Text of the ledger as runs of words and formulas, which the typesetter reads as data.
 
-The text never becomes source: it travels as JSON strings. Only formulas are evaluated, and those
-are built from the fixed vocabulary of `lipverify.foundation.latex`.
-
-In figures, matplotlib draws the text: readable formulas, and for each label a font with all its characters.
+The text never becomes source: it travels as JSON strings. Only formulas are evaluated, which are built from the fixed
+vocabulary of `lipverify.foundation.latex`.
 """
 
 from __future__ import annotations

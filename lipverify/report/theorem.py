@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from lipverify.claims.ledger.figure import Figure, Layer
-from lipverify.claims.ledger.outcomes import behind
-from lipverify.claims.ledger.reach import at, beside_exponent, condition, decisive, reach, telling
+from lipverify.claims.ledger.outcomes import grounds, resting_on
+from lipverify.claims.ledger.reach import at, beside_exponent, condition, decisive, reach_of_record, telling
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
 from lipverify.foundation.latex import outside_words
@@ -116,12 +116,19 @@ def _table(table: LedgerTable) -> Table:
 def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], passages: Sequence[Passage]) -> Reading:
     """One claim; `shared` contains the assumptions printed above the table."""
     own = tuple(rich(text) for text in record.assumptions if text.strip() and text not in shared)
+    of = resting_on(record, records)
+    reasons, theorems = grounds(of.cells)
+    if of is not record:
+        reasons = (f"proved by {of.id}", *reasons)
+    if record.by_hand:
+        reasons = (f"by hand for every {', '.join(record.forall)}: {record.by_hand}", *reasons)
     return Reading(
         id=printable(record.id),
         label=printable(readings.label(record) or record.id),
         kind=record.kind,
-        grade=record.grade or "",
-        proved=behind([record], records) == "proved" != record.grade,
+        grade=of.grade or "",
+        reasons=tuple(map(printable, reasons)),
+        theorems=tuple(map(printable, theorems)),
         statement=statement_of(record.statement),
         assumptions=own,
         instead=rich(record.corrected if readings.differs(record) else ""),
@@ -139,7 +146,7 @@ def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], p
 
 def _range(record: Record) -> str:
     """The range of the verdict, or the number of its cells if the range is long; the evidence lists them."""
-    full = reach(record.cells, record.verdict, record.id, latex=True)
+    full = reach_of_record(record, latex=True)
     return full if len(full) <= LONGEST else f"in {counted(len(decisive(record.cells, record.verdict)), 'cell')}"
 
 

@@ -35,10 +35,12 @@ HOW_VERDICTS_ARE_MADE = (
     "true from false there. If two methods disagree, the claim is not decided.",
     "Each claim has a kind: printed (the statement for exactly the law, range and convention of its source), "
     "convention (a reading that the source leaves open), stronger (more general than printed), derived, or sharp. Only "
-    "printed claims count for or against a paper. Each number has a grade: proved (a proof that the tool made or "
-    "checked, recorded with its digest), bounded (an error bound by a method of lipverify), extrapolated (a limit), "
-    "sampled (a 95 % confidence interval), estimated (an error without a bound), or observed (training). A claim "
-    "has the weakest grade of its points; if a proof covers all of them, the statement has the grade of the proof.",
+    "printed claims count for or against a paper. Each number has a grade: proved (a theorem that lipverify's "
+    "checker certified states it, and its sentence stands beside the claim), exact (a fraction, an expression or a "
+    "ball, as its function returned it), bounded (an error bound by a method of lipverify), extrapolated (a limit), "
+    "sampled (a 95 % confidence interval), estimated (an error without a bound), or observed (training). A claim has "
+    "the weakest grade of its points; if another claim proves the same quantity and bounds at all of them, it has that "
+    "grade. A claim that needs an argument in words is by hand, and names the document.",
     "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided by the limit of the local exponent along a ray, "
     "extrapolated over many decades, with a stated error. Such evidence is numerical: it can refute or support a "
     "statement about a limit, but a finite computation does not establish a limit; a proof does, with its constants "

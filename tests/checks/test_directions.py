@@ -7,7 +7,7 @@ import pytest
 
 from lipverify import Problem, loss_terms
 from lipverify.checks.softmax import slopes, window_moves
-from lipverify.claims.plan import seen
+from lipverify.claims.evidence.returned import returned  # internal: what a function returned, as a run reads it
 from lipverify.laws import Cosine
 
 
@@ -34,8 +34,8 @@ def test_the_slope_of_the_noise_is_that_of_drawn_tokens(n: int) -> None:
     slope = (np.sum(attention(w + step) ** 2) - np.sum(attention(w - step) ** 2)) / (2 * step)
     assert slope == pytest.approx(stated, rel=1e-7)
     assert stated > 0
-    assert seen(slopes.squares())[0] == [0.0, 0.0]
-    assert seen(slopes.squares(kept="101/100"))[0][0] != 0
+    assert returned(slopes.squares())[0] == [0.0, 0.0]
+    assert returned(slopes.squares(kept="101/100"))[0][0] != 0
 
 
 def test_a_loss_is_flat_at_its_threshold() -> None:

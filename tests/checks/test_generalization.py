@@ -12,7 +12,8 @@ import lipverify
 from lipverify import optimal_window
 from lipverify.checks.softmax import transfer
 from lipverify.checks.softmax.quantities import LAWS
-from lipverify.claims.plan import library_claims, profile_named, seen
+from lipverify.claims.evidence.returned import returned  # internal: what a function returned, as a run reads it
+from lipverify.claims.plan import library_claims, profile_named
 from lipverify.claims.run import run
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named
@@ -28,8 +29,8 @@ CLAIMS = {
 
 @pytest.mark.parametrize("case", ["same", "larger", "smaller"])
 def test_the_bounds_of_the_sketch_imply_the_stated_exponents(case: str) -> None:
-    assert seen(transfer.derivation(case))[0] == [0.0, 0.0]
-    assert abs(seen(transfer.derivation(case, above=1.5))[0][0]) > 0.01
+    assert returned(transfer.derivation(case))[0] == [0.0, 0.0]
+    assert abs(returned(transfer.derivation(case, above=1.5))[0][0]) > 0.01
 
 
 @pytest.mark.parametrize("law", ["affine", "relu"])

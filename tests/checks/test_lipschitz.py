@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.checks.softmax import other_constants, shared_constant
-from lipverify.claims.plan import seen
+from lipverify.claims.evidence.returned import returned  # internal: what a function returned, as a run reads it
 from lipverify.laws import Affine, Cosine, law_named
 from lipverify.loss.asymptotic import leading
 
@@ -19,8 +19,8 @@ DIGITS = 1e-11
 
 
 def test_the_powers_are_those_of_the_leading_terms() -> None:
-    assert seen(shared_constant.derivation())[0] == [0.0, 0.0]
-    assert abs(seen(shared_constant.derivation(kinked="affine"))[0][0]) > 0.01
+    assert returned(shared_constant.derivation())[0] == [0.0, 0.0]
+    assert abs(returned(shared_constant.derivation(kinked="affine"))[0][0]) > 0.01
 
 
 def test_the_cosine_is_as_smooth_as_the_law_that_replaces_it() -> None:

@@ -5,14 +5,29 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lipverify.checks.softmax.lipschitz_constants import along_direction, constant_of, ratio_of_windows
+from lipverify.checks.softmax.lipschitz_constants import along_direction, between_slopes, ratio_of_windows
+
+FRACTIONS = st.fractions(-5, 5)
 
 
-@pytest.mark.parametrize(("l_1", "l_2"), [(2, -3), (-4, 1), (3, 3)])
-def test_the_constant_is_the_larger_slope_and_no_other(l_1: int, l_2: int) -> None:
-    assert constant_of(l_1, l_2) == Fraction(0)
-    assert (constant_of(l_1, l_2, smaller="yes") == 0) == (abs(l_1) == abs(l_2))
+def test_the_slope_between_two_points_is_an_identity_and_a_changed_one_is_not() -> None:
+    assert sympy.simplify(between_slopes()) == sympy.zeros(4, 1)
+    assert all(sympy.simplify(each) != 0 for each in between_slopes("101/100"))
+
+
+@given(slopes=st.tuples(FRACTIONS, FRACTIONS), z=FRACTIONS, other=FRACTIONS)
+def test_no_pair_of_points_has_a_larger_slope_than_the_constant(
+    slopes: tuple[Fraction, Fraction], z: Fraction, other: Fraction
+) -> None:
+    def f(at: Fraction) -> Fraction:
+        return slopes[0] * max(at, Fraction(0)) + slopes[1] * max(-at, Fraction(0))
+
+    assert abs(f(z) - f(other)) <= max(map(abs, slopes)) * abs(z - other)
+    assert max(abs(f(Fraction(1))), abs(f(Fraction(-1)))) == max(map(abs, slopes))
 
 
 @pytest.mark.parametrize("s", range(5))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.checks.softmax import low_rank_training as theorem
+from lipverify.checks.softmax import lowrank_training as theorem
 from lipverify.foundation import normals
 
 # internal: a step of the training

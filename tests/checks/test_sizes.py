@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from lipverify.checks.linear_transformers.other_sizes import quotients
-from lipverify.linear_transformer import draw_contexts
+from lipverify.linear_transformer import draw_contexts, estimate, trainings
 from lipverify.linear_transformer.published import regression_named
-from lipverify.linear_transformer.training import estimate, trainings
 
 COLUMN, CONTEXTS = "uniform-3@5x20", 2048
 

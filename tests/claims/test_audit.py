@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -89,7 +88,7 @@ def test_a_control_at_other_coordinates_may_keep_the_range_of_the_claim() -> Non
 DECLARED = dedent("""\
     from fractions import Fraction
 
-    from lipverify.claims import bound, claim, exponent, identity
+    from lipverify.claims import bound, claim, exponent, identity, proved_window
 
     SAID = {"source": ("My notes", "Lemma 1", "$q$ is small"), "expected": "supported"}
 
@@ -102,6 +101,15 @@ DECLARED = dedent("""\
     def nothing(x, more=0):
         return Fraction(more)
 
+    def window(d):
+        return proved_window("affine", d).fact("window")
+
+    def vanishing(more=0):
+        import sympy
+
+        x = sympy.Symbol("x")
+        return (x + 1) ** 2 - x**2 - 2 * x - 1 + more * x
+
     claim("mine.square", bound(square, "x^2", high="x", control="x/10", over={"x": (0.125, 0.25)}),
           kind="printed", **SAID)
     claim("mine.square/false", bound(square, "x^2", high="x/2", control=("x/4", "x"), over={"x": 0.75}),
@@ -110,6 +118,9 @@ DECLARED = dedent("""\
           **{**SAID, "expected": "inconclusive"})
     claim("mine.grows", exponent(grows, "q", equals="1/2", control="3/5"), kind="convention", **SAID)
     claim("mine.nothing", identity(nothing, "0 x", control={"more": 1}, over={"x": 2}), kind="printed", **SAID)
+    claim("mine.window", bound(window, "w^* / W", high=1, truth="3/5", over={"d": 3}), forall="large n", kind="derived",
+          **SAID)
+    claim("mine.vanishing", identity(vanishing, "0", control={"more": 1}), forall="x", kind="derived", **SAID)
 """)
 Edit = Callable[[dict[str, Any]], Any]
 
@@ -121,14 +132,14 @@ def planned(folder: Path, text: str) -> tuple[Claim, ...]:
 
 @pytest.fixture(scope="module")
 def declared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, tuple[Claim, ...]]:
-    """A ledger of five claims: supported, refuted, open, at equality of exponents, and proved."""
+    """A ledger of claims: supported, refuted, open, at equality of exponents, exact, proved, and for all x."""
     claims = planned(tmp_path_factory.mktemp("audited"), DECLARED)
     ledger = run(claims, jobs=1)
     assert [record.verdict for record in ledger.claims] == [
-        "supported", "refuted", "inconclusive", "supported", "supported",
+        "supported", "refuted", "inconclusive", "supported", "supported", "supported", "supported",
     ]  # fmt: skip
     assert ledger.claims[3].cells[0].note
-    assert ledger.claims[4].grade == "proved"
+    assert [record.grade for record in ledger.claims[4:]] == ["exact", "proved", "exact"]
     return ledger, claims
 
 
@@ -144,6 +155,10 @@ def cell_at(place: int, *path: str, **changes: Any) -> Edit:
         piece.update(changes)
 
     return edit
+
+
+def theorem(**changes: Any) -> Edit:
+    return lambda all: all["claims"][5]["cells"][0]["basis"]["returned"]["theorems"][0].update(changes)
 
 
 def dropped(place: int, name: str) -> Edit:
@@ -187,8 +202,25 @@ ANYWAY: dict[str, Edit] = {
     "the control's expected verdict": cell_at(0, "control", expects="supported"),
     "a control that is implied": cell_at(0, "control", high=0.5, edges={}, says="≤ 0.5"),
     "a grade that its method cannot have": cell_at(0, grade="bounded", method="montecarlo"),
-    "the statement of a proof": cell_at(4, "proof", statement="1"),
-    "the digest of a proof": cell_at(4, "proof", digest="0" * 64),
+    "an exact value": cell_at(4, "basis", "returned", says="1"),
+    "the form of an exact value": cell_at(4, "basis", "returned", form="number"),
+    "an exact value promoted": cell_at(4, grade="proved"),
+    "the reasons": cell_at(0, reasons=["a theorem"]),
+    "what ran": cell_at(0, "basis", made=["sampled"]),
+    "the stated error": cell_at(0, "basis", stated=1e-9),
+    "a number called exact": cell_at(0, "basis", "returned", form="fraction", says="1/64"),
+    "the sentence of a theorem": theorem(sentence="w* = 7 W for every n"),
+    "the digest of a theorem": theorem(digest="0" * 64),
+    "the proof of a theorem": theorem(proof="{}"),
+    "the number of a theorem": theorem(low="7", high="7"),
+    "the quantity of a theorem": theorem(quantity="w^*"),
+    "the name of a number": theorem(fact="loss"),
+    "the range of a theorem": theorem(ranges=["d >= 2"]),
+    "a theorem left out": lambda all: all["claims"][5]["cells"][0]["basis"]["returned"].update(theorems=[]),
+    "a range that the theorem does not cover": record_of(5, forall=["n"], range="for every n, at d = 3"),
+    "an expression": cell_at(6, "basis", "returned", says="x - x + 1"),
+    "an expression that is not read": cell_at(6, "basis", "returned", says="f(x)"),
+    "a symbol": cell_at(6, "basis", "returned", symbols=["x", "y"]),
     "a cell left out": dropped(0, "cells"),
     "all cells left out": record_of(0, cells=[]),
     "a claim left out": lambda all: all["claims"].pop(1),
@@ -338,23 +370,26 @@ def _remade(record: Record) -> Record:
             expects=OTHER_WAY.get(cell.alone, "refuted"),
         )  # fmt: skip
         own = {"verdict": settled(cell.alone, verdict), "margin": margin(cell.interval, cell.allowed)}
-        cells.append(msgspec.structs.replace(cell, control=control, **own))
-    made = follows(record.id, cells, record.cross_checks)
+        made_again = msgspec.structs.replace(cell, control=control, **own)
+        grade, reasons = made_again.graded
+        cells.append(msgspec.structs.replace(made_again, grade=grade, reasons=reasons))
+    made = follows(record.id, cells, record.cross_checks, record.forall, record.by_hand)
     caught = controls_caught(made["verdict"], cells)
     whole = msgspec.structs.replace(record.control, caught=caught)
     return msgspec.structs.replace(record, cells=tuple(cells), control=whole, **made)
 
 
-PROVEN = {"kind": "fraction", "statement": "1/64", "digest": sha256(b"1/64").hexdigest(), "symbols": []}
 STEP = {"cell": 0, "what": "contexts", "times": 10.0, "error": 0.1}
 REMADE: dict[str, tuple[str, Edit]] = {
-    "a limit with a bound": ("grade", cell_at(3, grade="bounded")),
-    "a limit that is proved": ("grade", cell_at(3, grade="proved", method="rational", proof=PROVEN)),
-    "a proof of another number": ("proof", cell_at(0, grade="proved", method="rational", proof=PROVEN | {
-        "statement": "1/32", "digest": sha256(b"1/32").hexdigest()})),
-    "a fraction that is none": ("proof", cell_at(4, "proof", statement="x", digest=sha256(b"x").hexdigest())),
-    "a ball about another number": ("proof", cell_at(4, "proof", kind="ball", statement="[0.5 +/- 0.1]",
-                                                     digest=sha256(b"[0.5 +/- 0.1]").hexdigest())),
+    "a fraction of another number": ("evidence", cell_at(0, "basis", "returned", form="fraction", says="1/32")),
+    "a fraction that is none": ("evidence", cell_at(4, "basis", "returned", says="x")),
+    "a ball about another number": ("evidence", cell_at(
+        4, "basis", "returned", form="ball", says="[0.5 +/- 0.1]")),
+    "a ball with less than its radius": ("error of the exact value", cell_at(
+        4, "basis", "returned", form="ball", says="[0.0 +/- 0.1]")),
+    "a theorem about another number": ("number of the theorem", lambda all: (
+        cell_at(5, measured=0.5, error=0.01)(all), cell_at(5, "interval", low=0.49, high=0.51)(all),
+        cell_at(5, "basis", stated=0.01)(all))),
     "the distance of a control": ("what could go unnoticed", cell_at(0, "control", unnoticed=1e-9)),
     "a note that nothing narrows": ("note", cell_at(0, note="checked by hand")),
     "an interval narrowed by a note of no kind": ("note", lambda all: (
@@ -400,8 +435,8 @@ PLANNED = dedent("""\
           agree(drawn, again, "x^2", over={"x": 0.25}), **SAID)
 """)
 AGAINST: dict[str, tuple[str, Edit]] = {
-    "a grade that the plan cannot have": ("grade", cell_at(0, grade="bounded", method="exact")),
-    "a proof where contexts are drawn": ("grade", cell_at(0, grade="proved", method="rational", proof=PROVEN)),
+    "a better grade than the plan allows": ("best grade", cell_at(0, "basis", best=None)),
+    "a number that is derived": ("derives", cell_at(0, "basis", derives=True)),
     "a method of no name": ("method", cell_at(2, method="by inspection")),
     "a cross-check of no method": ("methods", lambda all: all["claims"][2]["cross_checks"][0].update(
         methods=["drawn", "by inspection"])),
@@ -473,7 +508,8 @@ BESIDE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "of a claim": record_of(0, proved="yes"),
     "of a cell": cell_at(0, checked=True),
     "of a control": cell_at(0, "control", checked=True),
-    "of a proof": cell_at(4, "proof", checked=True),
+    "of a basis": cell_at(4, "basis", checked=True),
+    "of a theorem": theorem(checked=True),
     "of the manifest": lambda all: all["asked"][0].update(checked=True),
     "of the provenance": lambda all: all["provenance"].update(author="me"),
     "that is missing": lambda all: all.pop("format"),

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from lipverify.claims.evidence import Basis, Returned  # internal: what a number rests on
 from lipverify.claims.ledger import GRADES, Allowed, Cell, Ray, Scalar
 
 # internal: where a list of points becomes a range
@@ -37,7 +38,6 @@ class Spot:
     where: dict[str, Scalar]
     quantity: str = "Q"
     ray: Ray | None = None
-    proof: Any = None
     given: dict[str, Scalar] = field(default_factory=dict)
     quantity_latex: str = ""
 
@@ -140,16 +140,16 @@ def test_fixed_arguments_are_named_if_they_are_symbols() -> None:
     assert reach_of(spots) == "at d = 2; n = 1000"
 
 
-@dataclass(frozen=True)
-class Proof:
-    """The fields of a proof that the words need."""
-
-    symbols: tuple[str, ...]
-
-
 @pytest.mark.parametrize("general", [True, False])
 def test_for_every_value_is_used_only_for_symbols_of_a_proof(general: bool) -> None:
     """If the claim fails, the words name only the points that were tried."""
-    spots: Any = [Spot({"m": m, "d": 2}, proof=Proof(("m",))) for m in (0, 1)]
-    assert reach_of(spots, general=general) == ("for every m, at d = 2" if general else "at m = 0, 1; d = 2")
-    assert "for every" not in reach_of([*spots, Spot({"m": 2, "d": 3}, "R")][2:])
+    of_m = Basis(returned=Returned(form="symbolic", symbols=("m",)))
+    cells = [replace(cell(2, "relu", Allowed(low=0.0), "≥ 0"), where={"m": m, "d": 2}, basis=of_m) for m in (0, 1)]
+    assert reach_of(cells, general=general) == ("for every m, at d = 2" if general else "at m = 0, 1; d = 2")
+    assert "for every" not in reach_of([replace(cell(2, "relu", Allowed(low=0.0), "≥ 0"), where={"m": 2, "d": 3})])
+
+
+def test_a_declared_range_takes_the_place_of_its_coordinates() -> None:
+    cells = [replace(cell(2, "relu", Allowed(low=0.0), "≥ 0"), where={"m": m, "d": 2}) for m in (0, 1)]
+    assert reach_of(cells, declared=("m >= 0",)) == "for every m ≥ 0, at d = 2"
+    assert reach_of(cells, declared=("m", "d")) == "for every m, d"

@@ -19,7 +19,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devic
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
-    """A ledger without claims."""
     made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
     path = tmp_path / "ledger.json"
     write_ledger(Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=()), path)
@@ -27,7 +26,6 @@ def ledger(tmp_path: Path) -> Path:
 
 
 def refused(done: object) -> str:
-    """The single line of a refusal."""
     assert done.returncode == 2  # type: ignore[attr-defined]
     (line,) = done.stderr.splitlines()  # type: ignore[attr-defined]
     assert len(line) <= 1200

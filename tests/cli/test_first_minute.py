@@ -26,8 +26,6 @@ from lipverify.claims.ledger import Ledger, Record, read_ledger
 from lipverify.claims.ledger.reach import reach, summary, telling, telling_margin
 from lipverify.claims.run.runner import Running  # internal: a measurement with a given duration
 from lipverify.cli.verify import verdict_table  # internal: the table of a ledger that no run made
-
-# internal: the line of a theorem with claims of the test's own
 from lipverify.report.terminal.ending import (  # internal: the last lines of ledgers that no run made
     HEADING,
     claim_line,
@@ -152,7 +150,6 @@ def test_a_shortened_reason_is_marked_and_keeps_the_next_step() -> None:
 
 
 def placed(k: int | str, **fields: Any) -> Record:
-    """A claim of the k-th lemma."""
     first = EXAMPLE.claims[0]
     return replace(first, id=f"lt.table-1/{k}", source=replace(first.source, place=f"Lemma {k}"), **fields)
 
@@ -241,7 +238,6 @@ def test_every_theorem_is_a_line_of_eighty_columns() -> None:
 
 
 def claims_of(verdict: str, count: int, **fields: Any) -> list[Record]:
-    """Claims with one verdict, each of a different lemma."""
     same = {"kind": "printed", "grade": "extrapolated", "verdict": verdict, "expected": verdict, "corrected": ""}
     return [placed(f"{verdict}-{k}", **same | fields) for k in range(count)]
 

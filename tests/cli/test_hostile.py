@@ -22,7 +22,7 @@ from rich.console import Console
 from lipverify.claims.ledger import Figure, Panel, Series, read_ledger, write_ledger
 from lipverify.cli.verify import verdict_table  # internal: the table of a hostile ledger, without a run
 from lipverify.export import export_ledger
-from tests import ROOT
+from tests import ROOT, tree_of
 from tests.commands import Commands
 from tests.hostile import FIGURES, HOSTILE, hostile_ledger, hostile_record
 from tests.ledgers import ledger, record
@@ -38,7 +38,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def squeezed(text: str) -> str:
-    """The text without line breaks."""
     return re.sub(r"[\s\u00ad]+", "", text)
 
 
@@ -140,7 +139,6 @@ def test_the_arrays_open(exported: Path) -> None:
 
 
 def edited(change: Callable[[dict[str, Any]], None]) -> bytes:
-    """A valid ledger with a change."""
     import msgspec
 
     content = json.loads(msgspec.json.encode(ledger((record(),))))
@@ -240,7 +238,7 @@ CLAIMS_FILES = "claims/language/file.py"
 def violations(path: Path) -> list[str]:
     """The expressions in a source file that could execute data."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in FORBIDDEN_CALLS:
                 found.append(name)

@@ -27,7 +27,6 @@ def children(pid: int) -> list[int]:
 
 
 def lives(pid: int) -> bool:
-    """True if a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:

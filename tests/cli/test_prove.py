@@ -11,7 +11,7 @@ import pytest
 from lipverify import proofs
 
 # internal: the folder of proofs, and its cache
-from lipverify.claims.plan.proved import FOLDER, proved_rates, proved_window
+from lipverify.claims.evidence.theorems import FOLDER, proved_rates, proved_window
 from lipverify.cli import commands
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
@@ -62,14 +62,16 @@ def test_prove_prints_statement_lemmas_constants_and_time(capsys: pytest.Capture
 def test_prove_as_json_for_every_law_and_dimension_that_a_claim_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("prove", "softmax.noise-rate", "--d", "2", "3", "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert [(proof["law"], proof["d"]) for proof in found] == [("affine", 2), ("affine", 3), ("relu", 2), ("relu", 3)]
+    assert [(proof["law"], proof["d"]) for proof in found] == [("affine", 2), ("affine", 3)]
     assert all(checker.failures(proof) == [] for proof in found)
 
 
 def test_a_theorem_out_of_reach_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("prove", "softmax.window-derived/relu", "--d", "3", "--least-lambda", "100", "--json")
-    assert run(*arguments) == 1
+    arguments = ("--d", "3", "--least-lambda", "100", "--json")
+    assert run("prove", "--law", "relu", *arguments) == 1
     assert "larger least_lambda" in capsys.readouterr().err
+    with pytest.raises(InvalidInput, match="give --law"):
+        run("prove", "softmax.window-derived/relu", *arguments)
 
 
 def test_a_law_invalid_in_every_dimension_is_refused_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -146,12 +148,20 @@ def test_a_theorem_of_many_cells_is_proved_once(
     assert len(json.loads(capsys.readouterr().out)) == len(calls) == 1
 
 
+@pytest.mark.parametrize(
+    "id", ["softmax.hoelder/largest-order", "softmax.split", "softmax.tradeoff/relu/bias/relevant"]
+)
+def test_a_claim_without_a_proof_file_says_so(id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("prove", id) == 1
+    assert f"{id}: no proof file is behind it" in capsys.readouterr().err
+    assert run("prove", "softmax.tradeoff/relu/noise", "--d", "11") == 1
+    assert "d=11" in capsys.readouterr().err
+
+
 def test_a_claim_that_another_one_proves_has_the_proof_of_that(tmp_path: Path) -> None:
     """The proof is that of the claim alone, not of its whole statement; if both are requested it appears once."""
     assert run("prove", "softmax.hoelder/loss", "softmax.hoelder/loss/proved", "--d", "3", "--out", str(tmp_path)) == 0
     assert {path.stem for path in tmp_path.iterdir()} == {"rough-0.25-3", "rough-0.5-3"}
-    with pytest.raises(InvalidInput, match="no proof file"):
-        run("prove", "softmax.hoelder/largest-order")
 
 
 def test_one_dimension_of_a_claim(tmp_path: Path) -> None:
@@ -162,13 +172,11 @@ def test_one_dimension_of_a_claim(tmp_path: Path) -> None:
 def test_without_a_claim_it_lists_the_provable_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("prove", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
-    assert listed["softmax.window-derived"] == "every d"
+    assert listed["softmax.window-derived/affine/sharp/proved"] == " ".join(f"d={d}" for d in range(2, 9))
     assert listed["softmax.tradeoff/affine/noise/proved"] == "d=2 d=3 d=5"
     assert run("prove") == 0
     printed = capsys.readouterr().out
     assert all(name in printed for name in listed)
-    with pytest.raises(InvalidInput, match="lists those"):
-        run("prove", "softmax.split")
 
 
 @pytest.mark.slow
@@ -247,7 +255,7 @@ def test_check_proof_accepts_and_rejects(lipverify: Commands, tmp_path: Path) ->
 
 def test_rates_are_read_only_from_proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A proof of another law, dimension or theorem gives no rate."""
-    import lipverify.claims.plan.proved as proved
+    import lipverify.claims.evidence.theorems as proved
 
     (tmp_path / FOLDER).mkdir()
     transfer = prove_transfer(prove_window(ReLU(), 2), 3.0)
@@ -263,7 +271,7 @@ def test_rates_are_read_only_from_proofs(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_hypotheses_are_compared_as_numbers_and_by_theorem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The given values are compared as numbers, and a proof by its theorem, not by its text or file name."""
-    import lipverify.claims.plan.proved as proved
+    import lipverify.claims.evidence.theorems as proved
 
     data = json.loads((shipped() / FOLDER / "lt-ridge-2-1-yx.json").read_text())
     needed, data["given"]["sigma_2"] = dict(data["given"]), "1"

@@ -109,30 +109,24 @@ def test_rows_of_a_killed_run_are_named_and_kept(tmp_path: Path) -> None:
     assert kept_in(out) >= kept
 
 
-def no_room() -> None:
-    """A limit under which no file can grow."""
+def full(size: int) -> None:
+    """A limit to the size of every file: under 6 kB none can grow, under 40 kB by a few pages."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 @pytest.mark.slow
 def test_a_full_disk_is_reported_before_any_work(tmp_path: Path) -> None:
-    code, stdout, stderr = ends(start(tmp_path, QUICK_FILE, preexec_fn=no_room))
+    code, stdout, stderr = ends(start(tmp_path, QUICK_FILE, preexec_fn=lambda: full(6_000)))
     assert (code, stdout, len(stderr.splitlines())) == (2, "", 1)
     assert "is the disk full?); make room, or choose another --out." in stderr
     assert not list((tmp_path / "out").iterdir())
 
 
-def full_disk() -> None:
-    """A limit of a few pages per file, as on a disk that is nearly full."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
-
-
 @pytest.mark.slow
 def test_a_full_disk_is_one_line_and_no_half_file(tmp_path: Path) -> None:
     many = QUICK_FILE.replace("(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)", "[0.1 + k / 1000 for k in range(300)]")
-    code, stdout, stderr = ends(start(tmp_path, many, preexec_fn=full_disk))
+    code, stdout, stderr = ends(start(tmp_path, many, preexec_fn=lambda: full(40_000)))
     assert code == 3
     assert "supported" in stdout, "what was found is shown, for it could not be written"
     last = stderr.splitlines()[-1]

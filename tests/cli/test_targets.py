@@ -15,9 +15,7 @@ from lipverify.claims.run.kept import NAMES  # internal: the names of the files 
 from lipverify.cli import main
 from lipverify.errors import InvalidInput
 from lipverify.export import export_ledger
-
-# internal: each writer by itself, and the rule that all share
-from lipverify.foundation.files import require_target, write_whole
+from lipverify.foundation.files import require_target, write_whole  # internal: the shared rule and one writer
 from lipverify.foundation.store import write_record  # internal: each writer by itself
 from lipverify.laws import Affine
 from lipverify.proofs import prove_window

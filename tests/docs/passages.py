@@ -21,6 +21,8 @@ PAGE = ROOT / "docs" / "passages.md"
 README = ROOT / "README.md"
 TABLE = re.compile(r"(?<=<!-- passages -->\n).*?(?=<!-- /passages -->)", re.DOTALL)
 MATHEMATICS, EXPERIMENT = "mathematics", "experiment"
+PAPERS = {"S": "softmax, slides", "R": "softmax, reviews", "A": "softmax, summary", "V": "linear transformers"}
+"""The first column of the README's table."""
 DECIDED = {
     "holds as printed": "proved",
     "holds in one of its readings": "proved in one reading",
@@ -29,24 +31,26 @@ DECIDED = {
 }
 """The name of each outcome where all of it is proved; a passage that is open needs a reason even so."""
 SHOWN = {
-    "holds as printed": "supported only",
-    "holds in one of its readings": "supported only, in one reading",
-    "false as printed": "refuted, not disproved",
+    "holds as printed": "holds",
+    "holds in one of its readings": "holds in one reading",
+    "false as printed": "false",
     "open": "open",
 }
+WITHOUT_ERROR = ("proved", "exact", "by hand")
+"""Grades of a decided passage that needs no reason why nothing decides it without an error."""
 HEAD = """\
 # All passages of the papers
 
 The table has a row for each passage that is counted. A passage is about mathematics, or about an experiment
 (training or sampling, whose result is a measured number and not a theorem). A comparison of digits in a printed table
 counts as mathematics: exact arithmetic on the digits decides it, and says nothing of other trainings. A passage is
-proved or disproved, or its outcome has a weaker [grade](verdicts.md#what-is-counted) and the row says why no proof
-decides it. *Proved* means that each claim that decides the passage has the grade `proved`, or is proved by another
-claim wherever it was measured. A proof covers the dimensions and sizes that its claim names; `lipverify explain ID`
-lists them. To disprove a passage, one counterexample is enough. If a theorem follows by hand from checked identities,
-its claim says so and its finding has the argument. If a wording leaves readings open, the row names those that hold
-and those that fail with their grades; one that holds is enough. If all readings that were tried fail, the passage stays
-open, and the row says what remains.
+proved or disproved by certified [theorems](proofs.md), or its outcome has another [grade](verdicts.md#what-is-counted);
+if its numbers have errors, the row says why nothing decides it without. A theorem covers the dimensions and sizes that
+its sentence names; `lipverify explain LEDGER ID` prints it. For a passage to be false, one counterexample is enough. If
+a theorem follows by hand from checked identities, its claim names the argument in words, one of [these](arguments.md).
+If a wording leaves readings open, the row names
+those that hold and those that fail with their grades; one that holds is enough. If all readings that were tried fail,
+the passage stays open, and the row says what remains.
 
 The page is made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`. The tests compare
 places, outcomes and claims with the registry.
@@ -70,7 +74,6 @@ class Headline(NamedTuple):
 
 
 def headlines() -> list[Headline]:
-    """The rows of the README's table, in order."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["headline"]
     return [Headline(**each) for each in listed]
 
@@ -79,20 +82,20 @@ def table(found: Sequence[Passage]) -> str:
     """Build the README's table, with the outcome and the grade of each row from the ledger."""
     passage = {(each.paper, each.place): each for each in found}
     rows = ((each, passage[each.source, each.place]) for each in headlines())
-    return "| where | printed | outcome | what holds | grade |\n|---|---|---|---|---|\n" + "".join(
-        f"| {row.place.replace('||', '‖')} | {row.printed} | {became.outcome} | {row.holds} | {became.grade} |\n"
+    return "| paper | where | printed | outcome | what holds | grade |\n|---|---|---|---|---|---|\n" + "".join(
+        f"| {PAPERS[row.source]} | {row.place.replace('||', '‖')} | {row.printed} "
+        f"| {became.outcome} | {row.holds} | {became.grade} |\n"
         for row, became in rows
     )
 
 
 def reasons() -> dict[tuple[str, str], Reason]:
-    """The reasons by source and place."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["passage"]
     return {(each["source"], each["place"]): Reason(each["about"], each["why"]) for each in listed}
 
 
 def outcome(passage: Passage) -> str:
-    """The outcome: "proved" or "disproved" if proofs decide it, otherwise its name with the grade."""
+    """The outcome: "proved" or "disproved" if theorems decide it, otherwise its name with the grade."""
     if passage.grade == "proved":
         return DECIDED[passage.outcome]
     return f"{SHOWN[passage.outcome]} ({passage.grade})"
@@ -125,12 +128,11 @@ def row(passage: Passage, why: dict[tuple[str, str], Reason], claims: Sequence[J
 
 
 def page(claims: Sequence[Judged]) -> str:
-    """The text of the page."""
     found, why = passages(claims), reasons()
     kinds = {EXPERIMENT: Counter[str](), MATHEMATICS: Counter[str]()}
     for each in found:
         about = why.get((each.paper, each.place), Reason(MATHEMATICS, "")).about
-        kinds[about][outcome(each).partition(" (")[0]] += 1
+        kinds[about][outcome(each)] += 1
     summed = ", ".join(
         f"{sum(counts.values())} are {name} ({'; '.join(f'{counts[one]} {one}' for one in sorted(counts))})"
         for name, counts in ((MATHEMATICS, kinds[MATHEMATICS]), (f"{EXPERIMENT}s", kinds[EXPERIMENT]))
@@ -138,7 +140,8 @@ def page(claims: Sequence[Judged]) -> str:
     head = f"{HEAD}\nOf {len(found)} passages {summed}.\n\n"
     return head + "".join(
         [
-            "| printed in | about | outcome | readings; why no proof decides it | claims |\n|---|---|---|---|---|\n",
+            "| printed in | about | outcome | readings; why nothing decides it without an error | claims |\n",
+            "|---|---|---|---|---|\n",
             *(row(each, why, claims) for each in found),
         ]
     )
@@ -158,7 +161,7 @@ def told(text: str) -> list[tuple[str, str, str]]:
         for line in text.splitlines()
         if line.startswith("| ")
     ]
-    return [(row[0], row[1], row[2].partition(" (")[0]) for row in rows[1:]]
+    return [(row[0], row[1], row[2]) for row in rows[1:]]
 
 
 def unmeasured() -> list[Judged]:

@@ -1,4 +1,4 @@
-"""The sentences of the sources in `checks/sentences.toml`, and the counts of the README.
+"""The sentences of the sources in `checks/sentences.toml` and `checks/quotations/`, and the counts of the README.
 
 `python -m tests.docs` writes the counts.
 """
@@ -32,9 +32,17 @@ class Sentence(NamedTuple):
 
 
 def sentences() -> list[Sentence]:
-    """The sentences of `checks/sentences.toml`."""
+    """The sentences of `checks/sentences.toml`, and the quoted ones, whose claims are those with that source."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["sentence"]
-    return [Sentence(**{**each, "claims": tuple(each.get("claims", ()))}) for each in listed]
+    found = [Sentence(**{**each, "claims": tuple(each.get("claims", ()))}) for each in listed]
+    stems: dict[tuple[str, str], dict[str, None]] = {}
+    for claim in all_claims(profile_named("quick")):
+        stems.setdefault((claim.source.paper, claim.source.place), {})[claim.id.partition("/")[0]] = None
+    for path in sorted((ROOT / "checks" / "quotations").glob("*.toml")):
+        for each in tomllib.loads(path.read_text(encoding="utf-8"))["quoted"]:
+            place = each["paper"], each["place"]
+            found.append(Sentence(*place, each["words"], tuple(stems.get(place, ())), each.get("why", "")))
+    return found
 
 
 def by_stem() -> dict[str, list[Claim]]:

@@ -97,7 +97,6 @@ class Fetched(HTMLParser):
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Record the addresses that the tag loads."""
         found = dict(attrs)
         if tag in LOADED and found.get("rel") not in NAMED_ONLY:
             self.addresses.append(found.get(LOADED[tag]) or "")

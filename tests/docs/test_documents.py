@@ -55,33 +55,35 @@ def test_the_blocks_of_a_document_give_the_shown_output(path: Path, tmp_path: Pa
         assert run(tmp_path / path.name, folder) == expected
 
 
-def missing(text: str) -> list[str]:
-    """The paths in a text that the repository does not have."""
-    return [path for path in PATHS.findall(text) if not any(ROOT.glob(re.sub(r"\b[A-Z]+\b", "*", path)))]
-
-
-def test_every_path_in_a_document_exists() -> None:
-    assert {str(path): gone for path in DOCUMENTS if (gone := missing(path.read_text()))} == {}
-    assert missing("`lipverify/claims/nowhere.py`, `checks/*/noise.py`") == ["lipverify/claims/nowhere.py"]
-
-
 def test_there_are_documents_and_they_run_something() -> None:
     running = {path.name for path in DOCUMENTS if any(block.runs for block in blocks(path.read_text()))}
     pages = {"tour.md", "method.md", "sampling.md", "extending.md", "verdicts.md", "running.md", "clusters.md"}
     assert running >= pages | {"README.md"}
 
 
-def test_every_fence_is_a_block() -> None:
-    for path in DOCUMENTS:
-        text = path.read_text()
-        directives = len(re.findall(r"^```+\{", text, re.MULTILINE))
-        assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * (len(blocks(text)) + directives), path
+def faults(text: str) -> list[str]:
+    """The paths and names in a text that do not exist, and whether a fence is no block."""
+    found = [path for path in PATHS.findall(text) if not any(ROOT.glob(re.sub(r"\b[A-Z]+\b", "*", path)))]
+    found += [name for name in MENTIONED.findall(text) if not exists(name)]
+    fences, directives = (len(re.findall(pattern, text, re.MULTILINE)) for pattern in (r"^```", r"^```+\{"))
+    return found if fences == 2 * (len(blocks(text)) + directives) else [*found, "a fence is no block"]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_mentioned_in_a_document_exist(path: Path) -> None:
-    for name in MENTIONED.findall(path.read_text()):
-        assert exists(name), f"{path.name}: {name}"
+def test_what_a_document_names_exists_and_every_fence_is_a_block(path: Path) -> None:
+    assert faults(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("`lipverify/claims/nowhere.py`, `checks/*/noise.py`", ["lipverify/claims/nowhere.py"]),
+        ("`lipverify.laws.Tent`, `lipverify.loss_terms()`", ["lipverify.laws.Tent"]),
+        ("```python\nx\n```\n\n```\n", ["a fence is no block"]),
+    ],
+)
+def test_what_does_not_exist_is_seen(text: str, found: list[str]) -> None:
+    assert faults(text) == found
 
 
 def exists(name: str) -> bool:

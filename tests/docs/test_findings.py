@@ -24,11 +24,11 @@ def claims() -> dict[str, Claim]:
     return {claim.id: claim for claim in all_claims()}
 
 
-def printed_in(page: str) -> str:
-    """The id of the claim that a page presents."""
-    found = re.search(r"^```\{printed\} (\S+)$", page, re.MULTILINE)
-    assert found is not None
-    return found[1]
+def printed_in(page: str) -> list[str]:
+    """The ids of the claims that a page presents: one, or several places with the same misprint."""
+    found = re.findall(r"^```\{printed\} (\S+)$", page, re.MULTILINE)
+    assert found
+    return found
 
 
 def behind(page: str) -> list[str]:
@@ -39,7 +39,6 @@ def behind(page: str) -> list[str]:
 
 
 def faults(page: str, known: dict[str, Claim]) -> list[str]:
-    """The faults of a page, one message each."""
     places = [page.find(part) for part in PARTS]
     found = [
         f"no {part!r} in its place" for part, at, last in zip(PARTS, places, [-1, *places], strict=False) if at <= last
@@ -49,14 +48,14 @@ def faults(page: str, known: dict[str, Claim]) -> list[str]:
     if found:
         return found
     ids = behind(page)
-    unknown = [each for each in (printed_in(page), *ids) if each not in known]
+    unknown = [each for each in (*printed_in(page), *ids) if each not in known]
     if unknown:
         return [f"no claim {each}" for each in unknown]
-    subject = known[printed_in(page)]
-    if subject.id not in ids:
-        found.append("the claim that it is about is not among those behind it")
-    if subject.expected != "refuted" or not subject.corrected or subject.kind == "stronger":
-        found.append(f"{subject.id} is no reading of what is printed that is refuted and corrected")
+    for subject in (known[each] for each in printed_in(page)):
+        if subject.id not in ids:
+            found.append("the claim that it is about is not among those behind it")
+        if subject.expected != "refuted" or not subject.corrected or subject.kind == "stronger":
+            found.append(f"{subject.id} is no reading of what is printed that is refuted and corrected")
     if not any(known[each].expected == "supported" for each in ids):
         found.append("nothing stands behind what holds")
     return found
@@ -71,9 +70,9 @@ def test_a_page_has_its_parts_and_its_claims(path: Path) -> None:
     ("was", "becomes"),
     [
         ("**What holds.**", "What holds."),
-        ("lt.momentum/derived\n", "lt.momentum/no-such-claim\n"),
-        ("{printed} lt.momentum/printed", "{printed} lt.momentum/derived"),
-        ("lt.momentum/derived\nlt.momentum/kappa\n", ""),
+        ("lt.momentum/lemma\n", "lt.momentum/no-such-claim\n"),
+        ("{printed} lt.momentum/printed", "{printed} lt.momentum/lemma"),
+        ("lt.momentum/lemma\nlt.momentum/kappa\n", ""),
         ("**Why.**", "\n" * MOST_LINES + "**Why.**"),
     ],
 )
@@ -86,7 +85,7 @@ def test_a_fault_is_seen(was: str, becomes: str) -> None:
 def test_every_printed_statement_that_fails_has_a_page() -> None:
     missing = {each.id for each in claims().values() if each.kind == "printed" and each.expected == "refuted"}
     assert missing
-    assert missing <= {printed_in(path.read_text(encoding="utf-8")) for path in PAGES}
+    assert missing <= {each for path in PAGES for each in printed_in(path.read_text(encoding="utf-8"))}
 
 
 def test_the_index_of_findings_names_every_page() -> None:
@@ -112,8 +111,8 @@ def test_a_page_prints_the_numbers_of_its_prose(path: Path) -> None:
 
 
 def test_a_number_that_a_page_does_not_print_is_seen() -> None:
-    page = (FOLDER / "section-6-tuned.md").read_text(encoding="utf-8")
-    assert unprinted(page.replace(".028, .027", ".0281, .027"), claims()) == [".0281"]
+    page = (FOLDER / "section-6-three-variances.md").read_text(encoding="utf-8")
+    assert unprinted(page.replace(".046", ".0461"), claims()) == [".0461"]
 
 
 FOUND = (ROOT / "docs" / "findings.md").read_text("utf-8").partition("## What was found")[2].partition("\n```")[0]
@@ -224,13 +223,6 @@ def test_a_sentence_that_does_not_is_found(before: str, after: str, fault: str) 
     assert any(fault in each for each in unsupported(FOUND.replace(before, after), claims()))
 
 
-def test_words_of_the_second_paper_are_quotations_or_marked_paraphrases() -> None:
-    sources = {claim.source for claim in claims().values() if claim.source.paper == "V"}
-    quoted = {source.place for source in sources if not source.printed.startswith("paraphrased: ")}
-    assert quoted
-    assert all("rebuttal" in place.lower() or place == "Meta-review" for place in quoted)
-
-
 MEASURED = re.compile(r"(?<![\w.^{])\d+\.\d+(?![\w.])|\b\d+(?:\.\d+)? ?\\?%")
 """A number with a decimal point, or a percentage: only a measurement gives such numbers."""
 
@@ -252,5 +244,5 @@ def test_measured_numbers_of_findings_are_formatted_from_measurements_or_declare
 
 def test_a_typed_number_is_found() -> None:
     claim = claims()["softmax.covariance-inversion/relu/whitened"]
-    assert typed(claim, "up to 0.25 at Lemma 4.4") == []
+    assert typed(claim, "up to 0.1 at Lemma 4.4") == []
     assert typed(claim, "up to 0.26, or 25 %") == ["0.26", "25 %"]

@@ -40,7 +40,6 @@ def public() -> dict[str, Any]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections of a docstring by title."""
     parts = re.split(r"^(Parameters|Attributes|Returns|Raises|Examples)\n-+\n", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -56,7 +55,6 @@ def entries(section: str) -> set[str]:
 
 
 def taken(value: Any) -> list[str]:
-    """The fields of a record, or the parameters of a function."""
     if not isinstance(value, type):
         return [name for name in inspect.signature(value).parameters if name != "self"]
     if issubclass(value, msgspec.Struct):
@@ -67,7 +65,6 @@ def taken(value: Any) -> list[str]:
 
 
 def lacks(value: Any) -> list[str]:
-    """The parts that the docstring of a class or function lacks."""
     text = inspect.cleandoc(value.__doc__ or "")
     has, missing = sections(text), []
     explained = entries(has.get("Parameters", "")) | entries(has.get("Attributes", ""))
@@ -78,6 +75,13 @@ def lacks(value: Any) -> list[str]:
         missing += ["no Returns"] if "Returns" not in has else []
         missing += ["no Raises"] if "Raises" not in has and value.__name__ not in RAISES_NOTHING else []
     return missing
+
+
+def silent(value: type) -> list[str]:
+    """The methods and properties of a class without a docstring, of their own or inherited."""
+    members = {name: made for name, made in vars(value).items() if name[0] != "_" and name not in taken(value)}
+    methods = [name for name, made in members.items() if callable(made) or isinstance(made, property)]
+    return [name for name in methods if not inspect.getdoc(getattr(value, name))]
 
 
 def records() -> dict[str, type]:
@@ -120,7 +124,7 @@ def test_a_record_of_a_ledger_names_every_field_once(name: str) -> None:
 
 
 def test_there_are_records() -> None:
-    asked = "Ray Control CellControl ProofRecord Cell CrossCheck Step Tried Record Provenance Passage Asked Ledger"
+    asked = "Ray Control CellControl Cell CrossCheck Step Tried Record Provenance Passage Asked Ledger"
     others = "Interval Allowed Judged CellChange CrossCheckChange ClaimChange Comparison Setting Heading"
     assert {*records()} >= {*asked.split(), *others.split(), *MADE}
 
@@ -128,6 +132,11 @@ def test_there_are_records() -> None:
 @pytest.mark.parametrize("name", public())
 def test_a_public_name_is_documented_whole(name: str) -> None:
     assert lacks(public()[name]) == []
+
+
+@pytest.mark.parametrize("name", [name for name, value in public().items() if isinstance(value, type)])
+def test_every_method_of_a_public_class_says_what_it_gives(name: str) -> None:
+    assert silent(public()[name]) == []
 
 
 def test_there_are_public_names() -> None:
@@ -174,6 +183,21 @@ class Inherited:
     """A record without a section."""
 
     value: float
+
+
+class Silent:
+    """A class with a method that says nothing."""
+
+    def says(self) -> float:
+        """One."""
+        return 1.0
+
+    def says_nothing(self) -> float:
+        return 0.0
+
+
+def test_a_method_without_a_docstring_is_found() -> None:
+    assert silent(Silent) == ["says_nothing"]
 
 
 def bare(given: float) -> float:

@@ -16,7 +16,6 @@ MARKS = {"supported": "✓", "refuted": "✗"}
 
 
 def theorems() -> list[Path]:
-    """The files of the theorems."""
     return sorted(FOLDER.glob("*.py"))
 
 
@@ -29,7 +28,6 @@ def entry(path: Path) -> str:
 
 
 def listing() -> str:
-    """The rows of all files."""
     return "\n| file | theorem | claims |\n|---|---|---|\n" + "".join(map(entry, theorems())) + "\n"
 
 

@@ -43,7 +43,6 @@ def test_a_theorem_verifies_as_a_user_would(
 
 
 def imported(path: Path) -> list[tuple[str, str]]:
-    """Modules and names that a file imports."""
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

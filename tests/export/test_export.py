@@ -24,9 +24,7 @@ from lipverify.errors import InvalidInput
 
 # internal: the tables before they are written to a file; which figures there are, and each one drawn twice
 from lipverify.export import FORMATS, drawn, exhibits, export_ledger, rows
-
-# internal: one text and one formula, compiled alone; the macros of a ledger without its other files
-from lipverify.export.package import formula, verdicts, words
+from lipverify.export.package import formula, verdicts, words  # internal: one text, compiled alone
 from lipverify.export.rows import comma_separated, file_name  # internal: one table read back, the name for any id
 from tests.commands import Commands
 from tests.ledgers import cell, ledger, realistic, record
@@ -431,7 +429,6 @@ def test_the_same_ledger_gives_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a small ledger."""
     monkeypatch.chdir(tmp_path)
     write_ledger(ledger((record(figures=(one_panel(),)),)), tmp_path / "ledger.json")
     return tmp_path

@@ -39,7 +39,7 @@ FLOW = [
     {"pytest_plugin"},
     {"checks"},
 ]
-CLAIMS = ["ledger", "language", "plan", "run"]
+CLAIMS = ["evidence", "ledger", "language", "plan", "run"]
 """The packages of the claims, each of which may import those before it."""
 PLACE = {room: place for place, rooms in enumerate(FLOW) for room in rooms}
 FACES = {"lipverify", "lipverify.__main__"}
@@ -48,7 +48,6 @@ FACES = {"lipverify", "lipverify.__main__"}
 
 @cache
 def parsed() -> dict[str, ast.Module]:
-    """The modules of the library and of the checks, by name."""
     paths = [path for folder in ("lipverify", "checks") for path in (ROOT / folder).rglob("*.py")]
     names = (".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths)
     return {name: tree_of(path) for name, path in zip(names, paths, strict=True)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import platform
+import subprocess
 import sys
 
 import pytest
 
-# internal: standard streams, broken before anything is printed
-from lipverify.foundation.output import prepare_streams, write_json
+from lipverify.foundation.output import prepare_streams, write_json  # internal: streams that are broken first
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
@@ -47,3 +48,32 @@ def test_a_stream_of_another_kind_is_unchanged(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "stdout", text)
     prepare_streams()
     assert sys.stdout is text
+
+
+# Freed memory is used again.
+
+
+PAGES = """
+import resource
+{first}
+def faults(times):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(times):
+        b"x" * (40 << 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+faults(1)
+print(faults(5))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library keeps memory as it likes")
+def test_large_blocks_are_taken_from_the_system_once() -> None:
+    """Five blocks of 40 MB, thousands of pages each: new pages each time, or those of a freed block."""
+    kept = _faults("from lipverify.foundation.process import keep_memory; keep_memory()")
+    anew = _faults("")
+    assert anew > 1000
+    assert kept < anew / 100
+
+
+def _faults(first: str) -> int:
+    return int(subprocess.check_output([sys.executable, "-c", PAGES.format(first=first)], text=True))

@@ -9,19 +9,13 @@ import pytest
 
 import lipverify as lv
 from lipverify.foundation import store as module  # internal: whether its folder is forgotten
-
-# internal: the remembered answers of a run are counted, entry by entry
-from lipverify.foundation.store import remembered, remembering
-
-# internal: another route must not be answered from memory
-from lipverify.loss.methods import instead_of_exact
+from lipverify.foundation.store import remembered, remembering  # internal: remembered answers are counted
+from lipverify.loss.methods import instead_of_exact  # internal: another route must not be answered from memory
 
 RELU = lv.Problem(d=3, n=50, law=lv.laws.ReLU(L=1.0), sigma=0.1)
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """An answer, and its question."""
-
     problem: lv.Problem
     value: float
 

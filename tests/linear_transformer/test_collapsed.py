@@ -12,13 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-# internal: the bound on rounding that limits a comparison
-from lipverify.checks.linear_transformers.rounding import rounding_bound
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
-
-# internal: whether there is a compiler, and a deliberately wrong library
-from lipverify.foundation.compiling import compiled, has_compiler
+from lipverify.foundation.compiling import compiled, has_compiler  # internal: a deliberately wrong library
 from lipverify.linear_transformer import (
     Diagonal,
     GDPlusPlus,
@@ -34,20 +30,17 @@ from lipverify.linear_transformer import forward as by_tokens
 # internal: the pass and its adjoint, compared with tokens; the complex step moves each factor of a layer
 from lipverify.linear_transformer.collapsed import Entrywise, Heads, forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
-
-# internal: the kernel and its cache are replaced and emptied
-from lipverify.linear_transformer.training import Objective, draw_sample, native
-
-# internal: the condition under which the kernel is used
-from lipverify.linear_transformer.training.native import (
+from lipverify.linear_transformer.training import Objective, draw_sample, native  # internal: the kernel is replaced
+from lipverify.linear_transformer.training.native import (  # internal: the condition under which the kernel is used
     LARGEST,  # internal: the cap of a loss that overflows
-    agrees,
+    equals_numpy,
     packed,
 )
 from lipverify.linear_transformer.training.objective import Sample  # internal: the type of a sample, for annotations
 
 # internal: a model of a family, as a training evaluates it
 from lipverify.linear_transformer.training.record import OfFamily
+from tests.reference.rounding import rounding_bound
 from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
@@ -281,7 +274,7 @@ SOURCE = (files("lipverify.linear_transformer.training") / "collapsed.c").read_t
 
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 def test_the_right_kernel_is_accepted() -> None:
-    assert agrees(compiled(f"#define SIZE 4\n{SOURCE}", lambda made: agrees(made, 4)), 4)
+    assert equals_numpy(compiled(f"#define SIZE 4\n{SOURCE}", lambda made: equals_numpy(made, 4)), 4)
 
 
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
@@ -293,7 +286,7 @@ def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
     right, wrong = WRONG[what]
     assert SOURCE.count(right) == 1
     with pytest.raises(OutOfReach, match="computes wrongly"):
-        compiled(f"#define SIZE 4\n{SOURCE.replace(right, wrong)}", lambda made: agrees(made, 4))
+        compiled(f"#define SIZE 4\n{SOURCE.replace(right, wrong)}", lambda made: equals_numpy(made, 4))
 
 
 def test_layers_of_every_form_are_read() -> None:

@@ -28,9 +28,7 @@ from lipverify.linear_transformer.gdplusplus.critical import (
     on_gauss_nodes,
     slopes,
 )
-
-# internal: starts with random zeros
-from lipverify.linear_transformer.gdplusplus.exploring import folded
+from lipverify.linear_transformer.gdplusplus.exploring import folded  # internal: starts with random zeros
 from lipverify.linear_transformer.published import regression_named
 
 EPS = float(np.finfo(float).eps)

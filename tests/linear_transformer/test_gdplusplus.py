@@ -35,12 +35,8 @@ from lipverify.linear_transformer.gdplusplus import (
     residual,
     spectral_rule,
 )
-
-# internal: flat weights and layers are inverses of each other
-from lipverify.linear_transformer.gdplusplus.loss import layers_of
-
-# internal: the largest eigenvalue that the given number of contexts shows
-from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen
+from lipverify.linear_transformer.gdplusplus.loss import layers_of  # internal: flat weights and layers
+from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen  # internal: what so many contexts show
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
@@ -148,7 +144,6 @@ def test_the_filter_equals_the_action_of_the_layers(flat: Floats, seed: int) -> 
 
 
 def plain(flat: Floats, t: complex) -> complex:
-    """e(t) by the recursion."""
     tau, e = t, 1.0 + 0j
     for yx, xx in np.append(flat, 0.0).reshape(-1, 2):
         e, tau = e * (1 + yx * tau), tau * (1 + xx * tau) ** 2

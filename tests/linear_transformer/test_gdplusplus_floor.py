@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, gdplusplus_floor
-
-# internal: the number of tries of the recurrence is set to one
-from lipverify.linear_transformer.gdplusplus import (
+from lipverify.linear_transformer.gdplusplus import (  # internal: the number of tries of the recurrence is set to one
     POINTS,
     ExcessLoss,
     constant_ridge_loss,
@@ -25,16 +23,12 @@ from lipverify.linear_transformer.gdplusplus import (
     second_moment,
     spectral_rule,
 )
-
-# internal: the degree of the polynomials of a number of layers
-from lipverify.linear_transformer.gdplusplus.floor import degree
+from lipverify.linear_transformer.gdplusplus.floor import degree  # internal: the degree of its polynomials
 
 # internal: exact moments compared with those of the traces
 # internal: Gauss's rule alone, at its degree and beyond
 from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_mean, gauss_rule, recurrence
-
-# internal: the same moments by a route of traces
-from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments
+from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments  # internal: moments by traces
 from lipverify.linear_transformer.regression import NoiseLaw
 from tests.linear_transformer.test_gdplusplus import weights
 from tests.strategies import log_floats, target

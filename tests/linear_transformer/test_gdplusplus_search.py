@@ -15,9 +15,7 @@ from scipy.optimize import differential_evolution
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import Regression, UniformNoise, gdplusplus_floor, optimal_gdplusplus
-
-# internal: the file of known optima is replaced
-from lipverify.linear_transformer.gdplusplus import (
+from lipverify.linear_transformer.gdplusplus import (  # internal: the file of known optima is replaced
     ExcessLoss,
     flat_weights,
     grown_gdplusplus,
@@ -32,15 +30,11 @@ from lipverify.linear_transformer.gdplusplus.descents import descended, deviatio
 
 # internal: the starts of a search, and the global method's coordinates
 from lipverify.linear_transformer.gdplusplus.exploring import deepened, folded, moved, places_of, ranges, weights_at
-
-# internal: the degree of the polynomials of a number of layers
-from lipverify.linear_transformer.gdplusplus.floor import degree
+from lipverify.linear_transformer.gdplusplus.floor import degree  # internal: the degree of its polynomials
 
 # internal: the file of known optima is written again
 from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path, write_known
-
-# internal: the rule by which the search averages
-from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
+from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule  # internal: the rule that averages
 from lipverify.linear_transformer.published import NOISES, regression_named
 from tests.linear_transformer.test_gdplusplus import weights
 from tests.strategies import target

@@ -38,9 +38,7 @@ from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLa
 
 # internal: losses of one protocol, context by context
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
-
-# internal: the residual in the eigenbasis compared with the plain one, and the basis with the matrices
-from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, eigenbasis
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, eigenbasis  # internal: the basis itself
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
@@ -167,7 +165,6 @@ ESTIMATORS: list[Any] = [ConstRR(0.5), ConstRR(20.0), AdaRR()]
     scope="module", params=[Regression(10, 20, UniformNoise(3.0)), Regression(3, 6, TWO)], ids=["10-20", "3-6"]
 )
 def identity(request: pytest.FixtureRequest) -> Any:
-    """The same contexts for every estimator."""
     return evaluation(draw_contexts(request.param, 60_000, 1, "identity"))
 
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from lipverify.checks.linear_transformers import independent_tables, plain_runs, table_figures
-from lipverify.checks.linear_transformers.quantities import NOISE_LAWS
+from lipverify.checks.linear_transformers.quantities import DEPTHS, NOISE_LAWS
 from lipverify.errors import InvalidInput
 from lipverify.foundation.store import read_record, sealed, write_record  # internal: a file is forged and read
-from lipverify.linear_transformer import draw_contexts, evaluation
+from lipverify.linear_transformer import draw_contexts, estimate, evaluation, trainings
 from lipverify.linear_transformer.published import printed, regression_named
 from lipverify.linear_transformer.regression import SEQUENCES
 
 # internal: parts of tables before they are averaged
-from lipverify.linear_transformer.training import estimate, protocol, tables, trainings
+from lipverify.linear_transformer.training import protocol, tables
 
 # internal: the kernel's batch, whose losses a training descends
 from lipverify.linear_transformer.training.native import Packed
@@ -103,15 +103,8 @@ def test_the_tolerance_of_an_entry_with_noise_is_smaller_than_the_entry() -> Non
     """Otherwise a loss of 0 would count as the printed one."""
     here = tables.column("uniform-1", 0, 0)  # one digit is printed
     for model in ("GD++", "DIAG", "FULL"):
-        for k in independent_tables.DEPTHS:
+        for k in DEPTHS:
             assert independent_tables.unit("uniform-1", model, k, here) < printed("uniform-1", model, k).value
-
-
-def test_where_few_layers_are_printed_above_adaptive_ridge_regression() -> None:
-    words = table_figures.printed_above("AdaRR", (4, 5))
-    above, matched = words.split("With 5 layers")
-    assert [f"= {k}$" in above for k in range(1, 8)] == [True] * 3 + [False] * 4
-    assert "no noise law" in matched
 
 
 def test_the_best_model_known_of_a_form_may_be_of_a_smaller_family() -> None:

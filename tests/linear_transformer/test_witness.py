@@ -16,15 +16,11 @@ import pytest
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import has_compiler  # internal: whether the kernel can be used here
-
-# internal: bits are compared only on the machine that made them
-from lipverify.foundation.provenance import machine_here
+from lipverify.foundation.provenance import machine_here  # internal: bits are of one machine
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import NOISES
 from lipverify.linear_transformer.regression import rare  # internal: its population is made small
-
-# internal: the making of models is interrupted
-from lipverify.linear_transformer.training import (
+from lipverify.linear_transformer.training import (  # internal: the making of models is interrupted
     PLANS,
     Plan,
     Stage,
@@ -38,9 +34,7 @@ from lipverify.linear_transformer.training import (
 
 # internal: the model from which another one was grown, and models made at sizes for a test
 from lipverify.linear_transformer.training.lineage import Model, in_order, make, parents, ship, trained
-
-# internal: a file is forged with another weight
-from lipverify.linear_transformer.training.witness import (
+from lipverify.linear_transformer.training.witness import (  # internal: a file is forged with another weight
     DECIMALS,
     Witness,
     models_folder,

@@ -16,9 +16,7 @@ from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere
 from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
-
-# internal: attention on given contexts, before a mean is taken
-from lipverify.loss.attention import (
+from lipverify.loss.attention import (  # internal: attention on given contexts, before a mean is taken
     ATTENTIONS,
     Attention,
     attention_named,
@@ -81,7 +79,6 @@ def contexts_of(problem: Problem, size: float) -> tuple[Contexts, Floats, Floats
 
 
 def constants(problem: Problem) -> tuple[float, float]:
-    """sigma^2 and v."""
     return problem.sigma**2, problem.law.amplitude_variance  # type: ignore[attr-defined]
 
 

@@ -16,15 +16,14 @@ import pytest
 
 import lipverify
 from lipverify import Problem, loss_terms
-from lipverify.claims.plan.proved import OWN, WORDS, Stood  # internal: the names that a proof may use for a method
+from lipverify.claims.evidence.grade import METHODS as EXACT  # internal: the methods of exact values
+from lipverify.claims.evidence.grade import OWN, Basis, grade_of  # internal: the grade of a number
+from lipverify.claims.evidence.returned import Returned, returned  # internal: what a function returned
 from lipverify.claims.run.deciding import Otherwise, other_methods  # internal: the methods that decide a cell
-from lipverify.claims.run.ran import no_stronger, ran  # internal: the grade of a number from the code that ran
 from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import watching  # internal: the calls of a measurement are noted
 from lipverify.laws import ReLU
-
-# internal: the table itself
-from lipverify.loss.methods import (
+from lipverify.loss.methods import (  # internal: the table itself
     METHODS,
     TABLE,
     LossMethod,
@@ -61,9 +60,9 @@ def compared(tree: ast.AST) -> set[str]:
 
 
 def given(tree: ast.AST) -> set[str]:
-    """The names that a module assigns: Stood(grade, "..."), @makes(made, "...")."""
+    """The names that a module assigns: @makes(made, "...")."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
-    second = [node.args[1] for node in calls if getattr(node.func, "id", "") in ("Stood", "makes") and node.args[1:]]
+    second = [node.args[1] for node in calls if getattr(node.func, "id", "") == "makes" and node.args[1:]]
     return {text for node in second for text in texts(node)}
 
 
@@ -80,12 +79,12 @@ def test_every_specially_treated_name_is_in_the_table() -> None:
     asked = {name for tree in readers.values() for name in compared(tree)}
     told = {name for path in (*FILES, *(ROOT / "checks").rglob("*.py")) for name in given(tree_of(path))}
     assert asked >= {"certified", "symbolic"}, "the search finds who asks"
-    assert told >= {"exact", "montecarlo", "identity"}, "the search finds who gives"
-    assert asked | told | {OWN, *WORDS.values()} <= {*TABLE}
+    assert told >= {"exact", "montecarlo", "symbolic"}, "the search finds who gives"
+    assert asked | told | {OWN, *EXACT.values()} <= {*TABLE}
 
 
 def test_no_other_module_has_a_table_of_methods() -> None:
-    kinds = {"claims/run/ran.py": {"certified"}}  # kinds of errors, of which one has the name of a method
+    kinds = {"claims/evidence/grade.py": {"exact"}}  # a grade
     found = {str(path.relative_to(PACKAGE)): tabulated(tree_of(path)) for path in FILES}
     assert {name: words for name, words in found.items() if words} == kinds
     assert tabulated(ast.parse('AGAIN = {"balls": 1}')) == {"balls"}
@@ -112,7 +111,8 @@ def test_a_registered_method_is_served_graded_and_repeated(halves: LossMethod) -
         loss_terms(RELU, 2.0, method_named("halves"), parts=2)
     assert best_grade("halves") == "bounded"
     assert not draws("halves")
-    assert no_stronger(Stood("proved", "symbolic"), None, "halves").grade == "bounded"
+    exact = Basis(returned=Returned(form="symbolic"), best=best_grade("halves"))
+    assert grade_of(exact)[0] == "bounded"
     assert other_methods() == ["balls", "route ridge", "route zonal", "thirds"]
     assert list(repeats())[-2:] == ["thirds", "sampling"], "what bounds comes before what samples"
     assert float(Otherwise("thirds", lambda: loss_terms(RELU, 2.0).bias)()) == 1 / 3
@@ -123,9 +123,10 @@ def test_the_grade_of_a_record_caps_the_grade_of_its_terms(halves: LossMethod, g
     capped = register(LossMethod(name="halves", words="a half", grade=grade, function=halves.function))
     with watching() as notes:
         terms = loss_terms(RELU, 2.0, capped, share=1 / 3)
-        bias = float(terms.bias)
+        _, known = returned((terms.bias, terms.bias_error))
     assert terms.error_kind == grade
-    assert [stood.grade for stood in ran(notes, [bias, 1e-9]).stood[""]] == [grade]
+    assert [note.made for note in notes.calls] == [grade]
+    assert grade_of(Basis(returned=known[""], stated=1e-9))[0] == grade
 
 
 def test_a_record_that_redefines_a_name_is_refused(halves: LossMethod) -> None:

@@ -89,6 +89,24 @@ def comb(t: Any) -> Any:
     return t + 0.75 / (1.25 - np.cos(20001 * np.arccos(t)))
 
 
+def short(z: Any) -> Any:
+    return z if z.size < 1000 else z[:10]
+
+
+def undefined(z: Any) -> Any:
+    return z if z.size < 1000 else np.full_like(z, np.nan)
+
+
+def raising(z: Any) -> Any:
+    if z.size > 1000:
+        raise ValueError("too many")
+    return z
+
+
+def greedy(z: Any) -> Any:
+    return z + (np.empty((10**6, 10**7)).sum() if z.size > 1000 else 0.0)
+
+
 def wavy(rng: np.random.Generator, contexts: int, d: int) -> Any:
     q = rng.standard_normal((contexts, 1, d))
     return lambda x: np.cos(3 * (q / np.linalg.norm(q, axis=-1, keepdims=True) * x).sum(axis=-1))
@@ -116,6 +134,14 @@ INVALID: list[tuple[Any, str]] = [
             ({"memory": -1}, "memory = -1"),
             ({"progress": 3}, "progress = 3"),
         )
+    ),
+    # functions that fail on large arrays alone
+    (loss(law=Zonal(K=short)), "K returned the shape"),
+    (lambda: optimal_window(HERE.replace(law=Ridge(short))), "link returned the shape"),
+    *(
+        (loss(method=method, law=Ridge(link)), "^link r")
+        for link in (short, undefined, raising)
+        for method in ("exact", "montecarlo")
     ),
     # covariances
     (lambda: Zonal(np.minimum), "not isotropic"),  # type: ignore[arg-type]
@@ -189,6 +215,8 @@ INVALID: list[tuple[Any, str]] = [
     (scaled(offset_variance=-1.0), "offset_variance = -1.0"),
     (lambda: optimal_scale(HERE.replace(law=Affine(L=0.0))), "needs w > 0"),  # the best c is 0, and any w as good
     # subspaces
+    (lambda: Ellipsoid([1j, 1, 1]), "finite real numbers"),  # type: ignore[arg-type]
+    (lambda: Ellipsoid([[1, 2], [2]]), "finite real numbers"),
     (block(law=Affine()), "LowRank"),
     (block(law=LowRank(axes(3, 1), Affine())), "LowRank"),
     (block(d=2, law=LowRank(axes(2, 1)), covariates=Ellipsoid([2.0, 1.0])), "montecarlo"),
@@ -212,6 +240,7 @@ def test_what_breaks_a_rule_is_refused_in_one_line(ask: Any, words: str) -> None
     with pytest.raises(InvalidInput, match=words) as refusal:
         ask()
     assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 300
 
 
 BEYOND: list[tuple[Any, str]] = [
@@ -255,10 +284,21 @@ BEYOND: list[tuple[Any, str]] = [
     (loss(1.0, "montecarlo", n=10**6, law=RBF()), "method='exact'"),
     (block(101.0), "spread"),
     (lambda: worst_bias(3, 10, 1e301), r"w = 1e\+301: at most"),
+    (loss(method="montecarlo", sigma=1e200), "larger unit"),
+    (loss(method="montecarlo", law=Affine(L=1e200)), "larger unit"),
+    (loss(1e3, "certified", d=100_000), "no finite ball"),
+    (loss(law=Ridge(greedy)), r"Unable to allocate .*; make d, n or the number of contexts smaller"),
 ]
+
+
+TWO_REASONS = (r"feature of width .* near z = 0.2345", "cannot be read")
+"""Messages that give the reasons of both routes, or quote a function and what is read."""
 
 
 @pytest.mark.parametrize(("ask", "words"), BEYOND)
 def test_what_is_beyond_reach_is_refused_with_the_reason(ask: Any, words: str) -> None:
-    with pytest.raises(OutOfReach, match=words):
+    with pytest.raises(OutOfReach, match=words) as refusal:
         ask()
+    assert "\n" not in str(refusal.value)
+    longest = 500 if words in TWO_REASONS else 300
+    assert len(str(refusal.value)) < longest

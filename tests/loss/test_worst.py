@@ -15,15 +15,11 @@ from scipy.optimize import minimize_scalar
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats, normals
-
-# internal: means with errors of the test's own samples
-from lipverify.foundation.means.samples import mean_with_half_width
+from lipverify.foundation.means.samples import mean_with_half_width  # internal: means of its own samples
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.laws import Linear, Matern, ReLU, Zonal
 from lipverify.loss.worst import METRICS, WorstBias, worst_bias, worst_box_bias, zigzag
-
-# internal: weights of a box and of softmax, whose bias is computed by hand
-from lipverify.loss.worst.weights import box_weights, softmax_weights
+from lipverify.loss.worst.weights import box_weights, softmax_weights  # internal: weights by hand
 from lipverify.loss.worst.zigzag import single_bias  # internal: the bias of given weights
 from tests.strategies import lengths, log_floats, target
 

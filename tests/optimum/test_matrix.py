@@ -20,17 +20,11 @@ from lipverify import Problem, optimal_matrix, optimal_window
 from lipverify.covariates import Ellipsoid, ProductOfSpheres, Sphere, axes
 from lipverify.foundation import Floats
 from lipverify.laws import Affine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
-
-# internal: scores of contexts, and the loss that has no slope, compared with the definition
-from lipverify.loss.attention import scores
+from lipverify.loss.attention import scores  # internal: the definition, without a slope
 from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: a few contexts, whose scores are compared
 from lipverify.optimum import MatrixOptimum, SpectralBall, Symmetric
-
-# internal: the common type of all constraint sets, for annotations
-from lipverify.optimum.matrix.constraints import Constraint
-
-# internal: the sampled loss at matrices that are not its minimum
-from lipverify.optimum.matrix.sampled import BATCHES, draw_loss
+from lipverify.optimum.matrix.constraints import Constraint  # internal: for annotations
+from lipverify.optimum.matrix.sampled import BATCHES, draw_loss  # internal: at other matrices
 from lipverify.problem.symmetry import symmetry  # internal: the group under which a minimum may be averaged
 from tests.strategies import log_floats
 
@@ -115,7 +109,6 @@ def test_the_optimum_is_the_exact_window_of_any_problem(d: int, n: int, L: float
 
 
 def cubic(z: Floats) -> Floats:
-    """An odd link that is not linear."""
     return 3 * z * z * z
 
 

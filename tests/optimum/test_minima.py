@@ -19,9 +19,7 @@ from lipverify.checks.softmax.class_probabilities import ClassLaw
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
 from lipverify.loss.exact import rough_terms
 from lipverify.optimum import Optimum
-
-# internal: each module's loss is moved within its error, to test whether an answer depends on it
-from lipverify.optimum.window import local, minimiser
+from lipverify.optimum.window import local, minimiser  # internal: its loss is moved
 from lipverify.problem.functions import PowerSeries  # internal: a link that is a power series by name
 from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
 from lipverify.strategies import constants, named_laws, ridge_laws
@@ -115,7 +113,6 @@ def distance(problem: Problem, w: float, step: float, digits: int = DIGITS) -> f
 
 
 def certified(problem: Problem, w: Any, digits: int = DIGITS) -> list[flint.arb]:
-    """The loss at every w, as balls."""
     terms: Any = loss_terms(problem, w, "certified", digits=digits)
     return [flint.arb(a) + flint.arb(b) for a, b in zip(terms.bias_ball, terms.noise_ball, strict=True)]
 

@@ -14,14 +14,11 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms, optimal_window, pretrain
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import OutOfReach
-
-# internal: one step of each optimiser, compared with its formula
-from lipverify.foundation.optimisers import Adam, GradientDescent, Moments
+from lipverify.foundation.optimisers import Adam, GradientDescent, Moments  # internal: one step against its formula
 from lipverify.laws import Affine, Law, LowRank, ReLU
 
 # internal: losses at the addresses of a training are computed again
-# internal: losses at the addresses of a training are computed again
-from lipverify.optimum.matrix.sampled import draw_loss
+from lipverify.optimum.matrix.sampled import draw_loss  # internal: losses computed again
 from lipverify.optimum.pretraining import pretrain_together
 from tests.strategies import log_floats, target
 

@@ -1,18 +1,25 @@
+"""The optimal window, its sensitivities, its loss on other problems, and recipes for it."""
+
 from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window, sensitivity
+from lipverify.checks.softmax.norms import descended_window
 from lipverify.errors import InvalidInput
-from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
+from lipverify.foundation import normals
+from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, law_named
+from lipverify.optimum.pretraining import Recipe
+from lipverify.optimum.transfer import quotient, transferred_loss, transfers  # internal: before it is a ratio
 from lipverify.properties import is_a_minimum
 from lipverify.properties.terms import NEIGHBOURS  # internal: the property's own neighbours, and two that are nearer
-from tests.strategies import lengths, log_floats
+from tests.strategies import lengths, log_floats, target
 
 
 @pytest.mark.parametrize(
@@ -79,6 +86,13 @@ def test_a_constant_task_has_w_zero() -> None:
     assert optimum.loss == pytest.approx(4 / 50, rel=1e-14)
 
 
+@pytest.mark.parametrize("L", [1e-139, 1e-60, 1e-20])
+def test_a_task_without_a_signal_has_its_window_near_zero(L: float) -> None:
+    """For small Lambda w* solves B'(0) + w N''(0) = 0: proportional to L^2."""
+    best = optimal_window(Problem(d=5, n=100, law=Affine(L=L)))
+    assert best.w / L**2 == pytest.approx(optimal_window(Problem(d=5, n=100, law=Affine(L=1e-10))).w / 1e-20)
+
+
 def test_without_noise_the_optimum_is_finite_and_better_than_the_nearest_neighbour() -> None:
     problem = Problem(d=4, n=50, law=Affine(), sigma=0.0)
     optimum = optimal_window(problem)
@@ -127,3 +141,125 @@ def test_no_sensitivity_of_a_sum_names_the_law() -> None:
     assert optimum.where == "interior"
     with pytest.raises(InvalidInput, match=r"law = Sum\(.*take optima at two n"):
         sensitivity(optimum)
+
+
+# Losses of tuned windows elsewhere: against homogeneity, another quadrature, and with a wrong window.
+
+
+Family = tuple[str, float]
+FAMILIES: tuple[Family, ...] = (("affine", 1.0), ("relu", 1.0), ("cosine", 1.0), ("cosine", 10.0))
+
+
+def problem_of(family: Family, d: int, n: float) -> Problem:
+    """A problem_of with sigma = 1."""
+    return Problem(d=d, n=n, law=law_named(family[0], L=family[1]), sigma=1.0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_on_its_own_problem_the_transferred_loss_is_the_optimum(family: Family) -> None:
+    home = problem_of(family, 3, 1e6)
+    tuned = optimal_window(home)
+    loss, error = transferred_loss(tuned, home)
+    assert abs(loss - tuned.loss) <= error + tuned.loss_error
+    assert error <= 1e-8 * loss
+
+
+@given(
+    law=st.sampled_from(["affine", "quadratic"]),
+    d=st.integers(2, 9),
+    log_n=st.floats(3, 20),
+    ratio=st.floats(0.1, 100),
+)
+@settings(max_examples=15, deadline=None)
+def test_bias_goes_with_the_square_of_the_tested_constant(law: str, d: int, log_n: float, ratio: float) -> None:
+    n = float(round(10**log_n))
+    tuned = optimal_window(problem_of((law, 1.0), d, n))
+    loss, error = transferred_loss(tuned, problem_of((law, ratio), d, n))
+    expected = tuned.noise + ratio**2 * tuned.bias
+    # at w* itself each term is known as well as the loss, to first order in the error of w*
+    slack = (1 + ratio**2) * tuned.loss_error + (d / 2 + 4) * expected * tuned.w_error / tuned.w
+    target(abs(loss - expected) / (error + slack), label="difference over claimed error")
+    assert abs(loss - expected) <= error + slack
+    # sharp enough to see a thousandth of the bias, so that no other power of L' would pass
+    assert error + slack <= 1e-3 * ratio**2 * tuned.bias
+
+
+@given(d=st.integers(2, 8), log_n=st.floats(3, 15), log_ratio=st.floats(-1.5, 1.5))
+@settings(max_examples=15, deadline=None)
+def test_no_window_does_better_than_the_tuned_one(d: int, log_n: float, log_ratio: float) -> None:
+    n, L = float(round(10**log_n)), 10**log_ratio
+    found = transfers(
+        {"one": problem_of(("affine", 1.0), d, n), "other": problem_of(("affine", L), d, n)}, tested=["other"]
+    )
+    (mistuned, slack), (tuned, error) = found["one on other"], found["other on other"]
+    assert mistuned >= 1 - slack
+    assert abs(tuned - 1) <= error
+    assert "one on one" not in found
+
+
+@pytest.mark.parametrize(("trained", "tested"), [(FAMILIES[1], FAMILIES[2]), (FAMILIES[3], FAMILIES[0])])
+def test_the_zonal_quadrature_finds_the_same(trained: Family, tested: Family) -> None:
+    tuned, away = optimal_window(problem_of(trained, 4, 1e5)), problem_of(tested, 4, 1e5)
+    loss, error = transferred_loss(tuned, away)
+    other = loss_terms(away, tuned.w, route="zonal")
+    assert abs(loss - float(other.total)) <= error + float(other.total_error)
+    assert error + float(other.total_error) <= 1e-6 * loss
+
+
+def test_an_error_of_the_window_shows_in_the_loss() -> None:
+    tuned = optimal_window(problem_of(("affine", 1.0), 4, 1e6))
+    away = problem_of(("affine", 3.0), 4, 1e6)
+    uncertain = msgspec.structs.replace(tuned, w_error=1e-2 * tuned.w)
+    loss, error = transferred_loss(uncertain, away)
+    moved = float(loss_terms(away, tuned.w * (1 + 1e-2)).total)
+    assert error == pytest.approx(abs(moved - loss), rel=0.1)  # the second order is a tenth of the first at one percent
+    assert transferred_loss(tuned, away)[1] < 1e-4 * error
+
+
+@given(
+    one=st.floats(0.1, 10), other=st.floats(0.1, 10), shares=st.tuples(*[st.floats(0, 1e-6)] * 2),
+    signs=st.tuples(*[st.sampled_from([-1, 1])] * 2),
+)  # fmt: skip
+def test_the_error_of_a_quotient_covers_all_quotients_of_its_intervals(
+    one: float, other: float, shares: tuple[float, float], signs: tuple[int, int]
+) -> None:
+    ratio, error = quotient((one, shares[0] * one), (other, shares[1] * other))
+    moved = one * (1 + signs[0] * shares[0]) / (other * (1 + signs[1] * shares[1]))
+    second_order = (shares[0] + shares[1]) ** 2
+    assert abs(moved - ratio) <= error + ratio * (second_order + 1e-15)
+
+
+# Recipes of training: their starts, their common draws, and the exact descent that they follow.
+
+
+EPS = float(np.finfo(float).eps)
+
+
+def test_a_recipe_starts_where_it_says_and_is_a_function_of_its_address() -> None:
+    recipe = Recipe(optimiser="adam", learning_rate=0.1, steps=4, batch=4, start=2.0)
+    problem = Problem(d=3, n=5, law=law_named("relu", L=1.0))
+    one, again, other = (recipe.runs(problem, [stream], every=2, seed=1)[0] for stream in ("a", "a", "b"))
+    start = 2.0 * (np.eye(3) + 0.1 * normals(1, "a/perturbation", 0, (3, 3)))
+    np.testing.assert_allclose(one.M[0], start, rtol=4 * EPS)
+    assert np.array_equal(one.M, again.M)
+    assert not np.any(one.M == other.M)
+    for words in ("Adam", "0.1", "4 steps", "w_0 = 2"):
+        assert words in str(recipe)
+
+
+def test_descent_on_the_exact_loss_ends_at_its_minimum() -> None:
+    recipe = Recipe(optimiser="gd", learning_rate=20.0, steps=3000, batch=1, start=0.1)
+    problem = Problem(d=3, n=100, law=law_named("cosine", L=1.0), sigma=0.5)
+    best = optimal_window(problem)
+    w, error = descended_window(problem, recipe, 2 * best.w)
+    assert abs(w - best.w) <= 2 * error
+    assert error < 0.01 * best.w
+
+
+def test_one_step_of_that_descent_is_the_derivative_over_d() -> None:
+    recipe = Recipe(optimiser="gd", learning_rate=0.5, steps=1, batch=1, start=2.0)
+    problem, h = Problem(d=4, n=200, law=law_named("affine", L=2.0), sigma=0.5), 1e-3
+    below, above = loss_terms(problem, [2.0 - h, 2.0 + h]).total
+    w, error = descended_window(problem, recipe, 6.0)
+    assert abs(w - (2.0 - 0.5 * (above - below) / (2 * h) / 4)) <= 4 * error
+    assert error < 0.01 * abs(w - 2.0)

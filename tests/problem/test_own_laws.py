@@ -58,8 +58,6 @@ class Cubed(ReLU, frozen=True, tag="cubed"):
 
 
 class Stated(RidgeLaw, frozen=True, tag="stated"):
-    """A link with its kinks."""
-
     link: Any
     kinks: tuple[float, ...] = ()
     name: ClassVar[str] = "stated"

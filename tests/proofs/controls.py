@@ -11,7 +11,10 @@ from flint import ctx
 from lipverify.proofs import checker
 
 # internal: the lemmas of a control are run one by one; the power of a law's bias decides which controls have slack
-from lipverify.proofs.checker import chain, laws
+from lipverify.proofs.checker.kernel import form
+
+# internal: what the checker knows of a law
+from lipverify.proofs.checker.window import laws
 
 SHARE = 0.01
 """By how much a constant is changed: a control that a change of one per cent does not make false shows slack."""
@@ -32,7 +35,7 @@ def controls(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     cent if they have more slack); the range of `tilt` begins at w = 1.
     """
     signed = checker.KINDS[proof["theorem"]].signed
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         steps = list(checker.steps(proof))
     for i, (rule, stage, constants, bounds, _) in enumerate(steps):
         where = f"{rule.__name__} at stage {stage}"
@@ -58,8 +61,8 @@ def rejected(proof: dict[str, Any], control: dict[str, Any]) -> bool:
     stated = checker.read(control)
     kind = checker.KINDS[stated.theorem]
     try:
-        with ctx.workprec(chain.BITS):
-            return any(any(chain.missing(kind, *step)) for step in chain.steps(kind, stated, changes[0]))
+        with ctx.workprec(form.BITS):
+            return any(any(form.missing(kind, *step)) for step in form.steps(kind, stated, changes[0]))
     except Exception:  # as in the checker: what cannot be computed is not proved
         return True
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from lipverify.foundation.shipped import shipped
 from lipverify.proofs import checker, load, prove_aligned_blocks
+from lipverify.proofs.checker.kernel.contexts import averages  # internal: see above
 
 # internal: sums of series, of which a lemma uses only the signs, and averages to compare them with
-from lipverify.proofs.checker import blocks, subspace
-from lipverify.proofs.checker.contexts import averages  # internal: see above
+from lipverify.proofs.checker.low_rank import blocks, subspace
 from tests.proofs import test_mutants
 from tests.proofs.controls import controls
 from tests.reference import statements

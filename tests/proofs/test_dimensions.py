@@ -18,7 +18,10 @@ from lipverify.laws import Affine, Law, Quadratic, ReLU
 from lipverify.proofs import EveryDimension, checker, prove_every_dimension, prove_window
 
 # internal: the test compares each lemma of a proof file with Bessel functions
-from lipverify.proofs.checker import chain, dimensions, ramp, sizes
+from lipverify.proofs.checker.every_dimension import ramp, sizes, smooth_laws
+
+# internal: the form of a proof, of which a test changes parts
+from lipverify.proofs.checker.kernel import form
 from tests.proofs.controls import every_control_is_rejected
 from tests.reference import statements
 
@@ -66,7 +69,7 @@ def test_the_evaluator_finds_the_theorem_true_up_to_fifty_and_in_large_dimension
 @pytest.mark.parametrize("law", LAWS)
 def test_the_evaluator_finds_false_statements_false(law: str) -> None:
     """The false statements have bounds on w* or the loss past the optimum, or formulas of another law or power."""
-    said, k = proof(law).statement, {name: chain.shown(Fraction(text)) for name, text in proof(law).stated.items()}
+    said, k = proof(law).statement, {name: form.shown(Fraction(text)) for name, text in proof(law).stated.items()}
     other = {"affine": "quadratic", "quadratic": "affine", "relu": "affine"}[law]
     far = {"relu": 10.0}.get(law, 1.0)
     for wrong in (
@@ -122,7 +125,7 @@ def test_the_common_bound_contains_the_centre_in_larger_dimensions(law: str, log
     d = math.floor(math.exp(log_d))
     k = math.exp(statements.centre_and_unit(law, d)[0] / ((d - 1) / 2 + proof(law).beta))
     assert k * (1 + 1e-9) >= float(known(law)["kappa"]) * (d - 1) / 2
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         assert float(sizes.centre_of(law, arb(d))) == pytest.approx(k, rel=1e-9)
 
 
@@ -131,11 +134,11 @@ def test_the_common_bound_contains_the_centre_in_larger_dimensions(law: str, log
 def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) -> None:
     """At the border of the range, for w = x w_1, in dimensions with their own ball and in those that share one."""
     k = known(law, W, K)
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         all_sizes = {size.d: size for size in sizes.sizes(k)}
         for d in (2, 3, 4, 7, 20, 50, 400, 401, 1500):
             size, a = all_sizes.get(d, all_sizes[0]), (d - 1) / 2
-            U = float(dimensions.above(k, size).upper()) + 1 + 2 / a
+            U = float(smooth_laws.above(k, size).upper()) + 1 + 2 / a
             log_k = statements.centre_and_unit(law, d)[0] * 2 / (d + 3)
             log_W = math.log(max(W, 10 * d))
             log_n = max(math.log(K) + (a + 1) * log_W, math.log(1e3) + a * (math.log(4 / 3) + log_W))
@@ -145,7 +148,7 @@ def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) ->
             for x in (0.44, 0.6, 0.89, 0.91, 0.99, 1.0, 1.01, 1.1, 1.5):
                 N, B = statements.one_harmonic(law, d, log_n, x * math.exp(log_k + log_W))
                 ends = (k["first"], k["split"]) if x < 0.9 else (k["split"], arb(1)) if x < 1 else (arb(1), arb(2))
-                c, b = (float(each.lower()) for each in dimensions.below(k, size, *ends))
+                c, b = (float(each.lower()) for each in smooth_laws.below(k, size, *ends))
                 if 1e-200 < x**a <= 1 + a / 2:  # smaller x underflow; larger x have no bound
                     assert sigma_square * N / Q >= 2 / a * c * x**a * (1 - 1e-9), (d, x)
                     assert b * x**-2 * (1 - 1e-9) <= B / Q, (d, x)
@@ -158,7 +161,7 @@ def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) ->
 def test_noise_and_bias_of_two_lines_lie_beyond_their_bounds(W: float) -> None:
     """As for smooth laws. Below `first` the bias alone exceeds the loss at the optimum."""
     k = known("relu", W)
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         all_sizes = {size.d: size for size in sizes.sizes(k)}
         for d in (2, 3, 4, 5, 7, 20, 50, 400, 401, 1500):
             largest, a = all_sizes.get(d, all_sizes[0]), (d - 1) / 2
@@ -196,9 +199,9 @@ def test_each_larger_dimension_satisfies_the_bound_of_the_common_ball(
         for module in (sizes, ramp):
             monkeypatch.setattr(module, "LAST", last)
         k = known(law) | {name: arb(text) for name, text in lines.items()}
-        with ctx.workprec(chain.BITS):
+        with ctx.workprec(form.BITS):
             k["kappa"] = sizes.centre(k)[0]["kappa"][1].lower()
-            decides = dimensions.decides(law)
+            decides = smooth_laws.decides(law)
             assert all(all(rule(k)[1].values()) for rule in decides) is certain
 
 
@@ -209,7 +212,7 @@ def test_one_dimension_of_it_is_the_theorem_of_that_dimension() -> None:
             low, high = proof(law).multiples(d)
             alone = prove_window(LAWS[law], d)
             assert max(low, alone.low) < min(high, alone.high)
-            assert low < alone.limit[0] <= alone.limit[1] < high
+            assert low < alone.fact("limit").low <= alone.fact("limit").high < high
 
 
 def test_the_range_of_the_theorem() -> None:

@@ -22,7 +22,12 @@ from lipverify import Problem
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine
 from lipverify.proofs import checker, prove_falling
-from lipverify.proofs.checker import chain, windows
+
+# internal: the form of a proof, of which a test changes parts
+from lipverify.proofs.checker.kernel import form
+
+# internal: the lemmas of a window, of which a test changes one
+from lipverify.proofs.checker.window import windows
 
 # internal: a mutant's constants are rounded outwards, as those of a proof are
 from lipverify.proofs.search import rounded
@@ -80,10 +85,10 @@ class Remembered:
     """
 
     def __init__(self) -> None:
-        self.results: dict[chain.Rule, list[tuple[dict[str, str], Any]]] = {}
-        self.seconds: defaultdict[chain.Rule, float] = defaultdict(float)
+        self.results: dict[form.Rule, list[tuple[dict[str, str], Any]]] = {}
+        self.seconds: defaultdict[form.Rule, float] = defaultdict(float)
 
-    def result(self, rule: chain.Rule, known: Mapping[str, Any]) -> Any:
+    def result(self, rule: form.Rule, known: Mapping[str, Any]) -> Any:
         """Bounds and conditions of a lemma that is known, or None."""
         facts = {**{name: exact(value) for name, value in known.items()}, "": " ".join(known)}
         for read, result in self.results.get(rule, ()):
@@ -91,7 +96,7 @@ class Remembered:
                 return result
         return None
 
-    def run(self, rule: chain.Rule, known: Mapping[str, Any]) -> Any:
+    def run(self, rule: form.Rule, known: Mapping[str, Any]) -> Any:
         """Bounds and conditions of a lemma."""
         found = self.result(rule, known)
         if found is None:
@@ -106,11 +111,11 @@ class Remembered:
             raise found
         return found
 
-    def steps(self, kind: chain.Kind, proof: chain.Proof, known: int = 0) -> Iterator[Any]:
-        """Takes the place of `chain.steps`."""
+    def steps(self, kind: form.Kind, proof: form.Proof, known: int = 0) -> Iterator[Any]:
+        """Takes the place of `form.steps`."""
         facts, lemmas = {0: kind.given(proof.about)}, list[Any]()
         for i, (lemma, (rule, stage)) in enumerate(zip(proof.lemmas, kind.chain(proof), strict=True)):
-            constants = {name: chain.ball(value) for name, value in lemma.constants.items()}
+            constants = {name: form.ball(value) for name, value in lemma.constants.items()}
             facts.setdefault(stage, {}).update(constants)
             if i >= known:
                 lemmas.append((rule, stage, constants, kind.gathered(facts, stage)))
@@ -118,12 +123,12 @@ class Remembered:
         for _, (rule, stage, constants, facts) in sorted(zip(costs, lemmas, strict=True), key=lambda pair: pair[0]):
             step = rule, stage, constants, *self.run(rule, facts)
             yield step
-            if any(chain.missing(kind, *step)):
+            if any(form.missing(kind, *step)):
                 return
 
 
 PLAIN = Remembered()
-"""Shared by all tests that replace `chain.steps`."""
+"""Shared by all tests that replace `form.steps`."""
 
 
 def any_proof(rng: random.Random) -> Data:
@@ -296,7 +301,7 @@ def relaw(proof: Data, rng: random.Random) -> Data:
     stages = {(lemma["name"], lemma["stage"]): lemma for lemma in proof["lemmas"]}
     lemmas = []
     for rule, stage in checker.KINDS[proof["theorem"]].chain(read):
-        name, (says, because) = rule.__name__, chain.wording(rule)
+        name, (says, because) = rule.__name__, form.wording(rule)
         constants = stages.get((name, stage), known.get(name, {})).get("constants", {})
         record = {"name": name, "stage": stage, "says": says, "because": because, "constants": constants}
         lemmas.append(copy.deepcopy(record))
@@ -328,14 +333,14 @@ def remake(proof: Data, rng: random.Random) -> Data:
 
 def values(lemma: Data) -> dict[str, Any]:
     """The constants of a lemma as the checker has them."""
-    return {key: chain.ball(chain.number(text)) for key, text in lemma["constants"].items()}
+    return {key: form.ball(form.number(text)) for key, text in lemma["constants"].items()}
 
 
 def fitted(stated: Data) -> Data:
     """The bounds of each lemma that the checker accepts, as far as it proceeds."""
     proof = checker.read(stated)
     kind = checker.KINDS[proof.theorem]
-    with ctx.workprec(chain.BITS):
+    with ctx.workprec(form.BITS):
         facts: dict[int, dict[str, Any]] = {0: kind.given(proof.about)}
         for lemma, (rule, stage) in zip(stated["lemmas"], kind.chain(proof), strict=False):
             for _ in range(2):  # conditions may be about the bounds
@@ -412,12 +417,12 @@ def test_remembered_lemmas_certify_what_lemmas_certify(monkeypatch: pytest.Monke
     plain = [not checker.failures(mutant) for mutant in some]
     assert len(set(plain)) == 2
     with monkeypatch.context() as patch:
-        patch.setattr(chain, "steps", PLAIN.steps)
+        patch.setattr(form, "steps", PLAIN.steps)
         assert [not checker.failures(mutant) for mutant in some + some] == plain + plain
 
     runs = []
 
-    def read(k: chain.Known) -> tuple[chain.Bounds, chain.Conditions]:
+    def read(k: form.Known) -> tuple[form.Bounds, form.Conditions]:
         """Reads one fact, that one is missing, and how many there are."""
         runs.append(float(k["x"]))
         return {}, {"read": "y" not in k and len(k) > 0}

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
-from lipverify.checks.softmax.low_rank import problem as low_rank_problem
+from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
 from lipverify.loss.block import block_terms
 
@@ -25,7 +25,6 @@ from lipverify.loss.block import block_terms
 from lipverify.loss.scaled import scaled_loss
 from lipverify.proofs import (
     Proof,
-    ProvedOptimum,
     checker,
     prove_falling,
     prove_not_aligned,
@@ -35,10 +34,13 @@ from lipverify.proofs import (
 )
 
 # internal: the interpolation by which a checker bounds curves between points
-from lipverify.proofs.checker import chain, circle, curves, optima
+from lipverify.proofs.checker.kernel import curves, form
 
 # internal: averages over contexts, of which a lemma keeps only the bounds
-from lipverify.proofs.checker.contexts import STRIP, averages, gauss
+from lipverify.proofs.checker.kernel.contexts import STRIP, averages, gauss
+
+# internal: the lemmas about one problem, compared with the exact method
+from lipverify.proofs.checker.one_problem import circle, optima
 from lipverify.proofs.finite import about, on_the_circle  # internal: the statement of one proof, to be changed
 from tests.proofs.controls import every_control_is_rejected
 
@@ -70,7 +72,7 @@ def proof(name: str) -> Proof:
 
 
 @cache
-def optimum(name: str) -> ProvedOptimum:
+def optimum(name: str) -> Proof:
     return prove_optimum(PROBLEMS[name])
 
 
@@ -84,7 +86,7 @@ def test_every_control_of_every_lemma_is_rejected(name: str) -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_exact_minimiser_is_inside(name: str) -> None:
     found, exact = optimum(name), optimal_window(PROBLEMS[name])
-    low, high = found.window
+    low, high = found.fact("window").low, found.fact("window").high
     assert low - exact.w_error <= exact.w <= high + exact.w_error
     assert high - low < 0.05 * exact.w
 
@@ -96,14 +98,14 @@ def test_far_out_the_ends_of_intervals_decide(about: tuple[int, int], more: floa
     d, n = about
     problem = Problem(d=d, n=round(n * more), law=Affine(), sigma=1.0)
     found, exact = prove_optimum(problem), optimal_window(problem)
-    low, high = found.window
+    low, high = found.fact("window").low, found.fact("window").high
     assert low < exact.w < high
     assert found.data["theorem"] == ("optimum far" if exact.w > 25 else "optimum")
     assert high / low < 1.3
 
 
 def test_the_ends_are_those_of_the_exact_method() -> None:
-    k = chain.balls(optima.about({"theorem": "optimum", "given": about(FAR)}))
+    k = form.balls(optima.about({"theorem": "optimum", "given": about(FAR)}))
     for w in (3.0, 28.0, 60.0):
         noise, bias = optima.ends(k, arb(w))
         exact = loss_terms(FAR, w)
@@ -114,7 +116,7 @@ def test_the_ends_are_those_of_the_exact_method() -> None:
 @pytest.mark.parametrize("L", [1.0, 4.0])
 def test_a_minimum_at_zero_is_known_to_be_exactly_there(L: float) -> None:
     found = prove_optimum(Problem(d=2, n=1000, law=Cosine(L=L), sigma=13.0))
-    assert found.window == (0.0, 0.0)
+    assert found.fact("window").low == found.fact("window").high == 0
 
 
 def test_a_minimum_at_zero_is_not_claimed_for_a_law_near_the_switch() -> None:
@@ -123,14 +125,15 @@ def test_a_minimum_at_zero_is_not_claimed_for_a_law_near_the_switch() -> None:
     assert 0 < optimal_window(problem).w < 1
     found = prove_optimum(problem)
     assert found.data["theorem"] == "optimum"
-    assert found.window[1] > 0
+    assert found.fact("window").high > 0
 
 
 @pytest.mark.parametrize("law", [Affine(), ReLU()], ids=str)
 def test_the_best_scale_is_that_of_the_exact_method(law: Affine | ReLU) -> None:
     problem = Problem(d=3, n=100, law=law, sigma=1.0)
     exact = scaled_loss(problem, [optimal_window(problem).w], 1 / 3)
-    low, high = prove_optimum(problem, 1 / 3).excess
+    fact = prove_optimum(problem, 1 / 3).fact("excess")
+    low, high = float(fact.low), float(fact.high)
     assert low - exact.excess_error[0] <= exact.excess[0] <= high + exact.excess_error[0]
     assert high < 0
 
@@ -170,7 +173,7 @@ def test_the_slope_of_the_unlisted_degrees_is_bounded(d: int, n: int, w: float) 
 def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n: int, w: float) -> None:
     problem = PROBLEMS[name].replace(d=d, n=n)
     exact = loss_terms(problem, w)
-    noise, bias, _ = optima.terms(chain.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))
+    noise, bias, _ = optima.terms(form.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))
     for ball, value, error in ((noise, exact.noise, exact.noise_error), (bias, exact.bias, exact.bias_error)):
         assert abs(float(ball.mid()) - float(value)) <= float(ball.rad()) + float(error)
         assert float(ball.rad()) < 3e-3 * float(
@@ -183,7 +186,7 @@ def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n:
 def test_the_gap_is_that_of_the_scaled_loss(law: Affine | ReLU, d: int, n: int, w: float) -> None:
     problem = Problem(d=d, n=n, law=law, sigma=1.0)
     ball, exact = (
-        optima.terms(chain.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))[2],
+        optima.terms(form.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))[2],
         scaled_loss(problem, [w]),
     )
     assert abs(float(ball.mid()) - exact.gap[0]) <= float(ball.rad()) + exact.gap_error[0]
@@ -194,7 +197,7 @@ def test_a_remembered_result_is_that_of_the_same_facts_to_the_last_bit() -> None
     seen = list[dict[str, Any]]()
 
     @curves.remembered("n", "w", most=3)
-    def product(k: chain.Known) -> Any:
+    def product(k: form.Known) -> Any:
         seen.append(dict(k))
         return k["n"] * k["w"]
 

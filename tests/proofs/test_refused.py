@@ -83,7 +83,6 @@ OUT_OF_REACH: tuple[tuple[str, Callable[[], object]], ...] = (
     ("degree 1", lambda: prove_optimum(Problem(d=3, n=10**5, law=Quadratic(L=3.0), sigma=1.0))),
     ("minutes", lambda: prove_optimum(Problem(d=3, n=10**9, law=Affine(), sigma=0.1))),
     (FLAT, lambda: prove_optimum(Problem(d=2, n=3, law=BENT, sigma=1.41))),
-    ("nothing of c", lambda: prove_optimum(Problem(d=3, n=10, law=Affine(), sigma=1.0)).excess),
     ("positive", lambda: prove_rising(Problem(d=3, n=100, law=Affine()), 1.0, 2.0)),
     ("positive", lambda: prove_falling(Problem(d=3, n=10, law=Quadratic(), sigma=3.0))),  # an even law: B'(0) = 0
     ("smaller L / sigma", lambda: prove_falling(Problem(d=2, n=1000, law=ReLU(L=10.0)))),

@@ -13,17 +13,20 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.checks.softmax.low_rank import problem as low_rank_problem
-from lipverify.checks.softmax.low_rank_radius import mixed_gain  # internal: the quantity of a claim
+from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem
+from lipverify.checks.softmax.lowrank_radius import mixed_gain  # internal: the quantity of a claim
 from lipverify.foundation.shipped import shipped
 from lipverify.loss.block import block_terms
 from lipverify.proofs import checker, load
 
 # internal: curves, and bounds beyond them, of which a lemma uses only the signs
-from lipverify.proofs.checker import chain, curves, subspace
+from lipverify.proofs.checker.kernel import curves, form
 
 # internal: averages over contexts; a lemma has only their bounds
-from lipverify.proofs.checker.contexts import STRIP, averages
+from lipverify.proofs.checker.kernel.contexts import STRIP, averages
+
+# internal: the lemmas about matrices, compared with sampling
+from lipverify.proofs.checker.low_rank import subspace
 from lipverify.proofs.finite import in_subspace  # internal: the statement of one proof, to be changed
 from tests.proofs import test_mutants
 from tests.proofs.controls import controls, rejected
@@ -39,7 +42,7 @@ def committed(name: str) -> dict[str, Any]:
 
 def known(name: str, near: str = "3") -> dict[str, Any]:
     d, k, n, sigma, C = CASES[name]
-    given = chain.balls(subspace.about({"given": in_subspace(d, k, n, Fraction(sigma), Fraction(C))}))
+    given = form.balls(subspace.about({"given": in_subspace(d, k, n, Fraction(sigma), Fraction(C))}))
     return given | {"near": arb(near), "reach": arb(2)}
 
 

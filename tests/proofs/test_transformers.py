@@ -21,7 +21,10 @@ from lipverify.linear_transformer import evaluation, readout
 from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_ridge
 
 # internal: moments, of which a lemma keeps only the bounds
-from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
+from lipverify.proofs.checker.kernel.polynomials import never_negative
+
+# internal: moments, of which a lemma keeps only the bounds
+from lipverify.proofs.checker.layers.cosine import mixed_moment, radius_moment
 from tests.proofs.controls import every_control_is_rejected
 from tests.strategies import target
 

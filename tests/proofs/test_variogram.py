@@ -17,11 +17,13 @@ import lipverify as lv
 from lipverify.errors import InvalidInput
 from lipverify.laws import Matern, Ridge, Zonal
 from lipverify.proofs import Pieces, Rough, checker, prove_envelope, prove_tradeoff, prove_transfer, prove_window
+from lipverify.proofs.checker.kernel.form import BITS  # internal: the precision at which the checker works
 
 # internal: the bounds of each law are compared with the law itself
-from lipverify.proofs.checker import laws, roughness
-from lipverify.proofs.checker.chain import BITS  # internal: the precision at which the checker works
-from lipverify.proofs.checker.variogram import known_powers  # internal: the powers between which a variogram lies
+from lipverify.proofs.checker.window import laws, roughness
+
+# internal: the powers between which a variogram lies
+from lipverify.proofs.checker.window.variogram import known_powers
 from lipverify.proofs.record import named  # internal: a law's name in a proof file
 from tests.proofs.controls import every_control_is_rejected
 from tests.strategies import target
@@ -198,8 +200,8 @@ def test_proved_bounds_tend_to_the_derived_constant(law: Any, d: int) -> None:
     ]
     for each in proved:
         assert each.low < derived < each.high
-        assert each.limit[0] <= derived * (1 + 1e-11)
-        assert derived <= each.limit[1] * (1 + 1e-11)
+        assert each.fact("limit").low <= derived * (1 + 1e-11)
+        assert derived <= each.fact("limit").high * (1 + 1e-11)
     assert proved[1].high / proved[1].low < min(1.05, proved[0].high / proved[0].low)
 
 
@@ -209,14 +211,16 @@ def test_pieces_that_are_two_lines_at_zero_have_the_limit_of_those() -> None:
             prove_window(Ridge(Pieces((0.0,), ((0.0, 0.1), (0.0, 1.0)))), d),
             prove_window(Ridge(lv.proofs.Kinked(0.1, 1.0)), d),
         )
-        assert one.limit == pytest.approx(other.limit, rel=1e-10)
+        assert one.fact("limit").pair[0] == pytest.approx(other.fact("limit").pair[0], rel=1e-10)
 
 
 def test_consequences_of_envelopes_hold_for_variograms_too() -> None:
     proved = prove_window(CLIP, 3, least_lambda=1e6**2.5)
-    assert 1 < prove_transfer(proved, 3.0).worse[0] < prove_transfer(proved, 3.0).worse[1] < 3
+    cost = prove_transfer(proved, 3.0).fact("cost")
+    assert 1 < cost.low < cost.high < 3
     found = prove_tradeoff(SIGN, 3, least_w=1e6, least_tokens=1e4)
-    assert found.fall[0] < 2**-0.5 < found.fall[1] < 1 < found.rise[0] < 2 < found.rise[1]
+    noise, bias = found.fact("noise"), found.fact("bias")
+    assert bias.low < 2**-0.5 < bias.high < 1 < noise.low < 2 < noise.high
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import lipverify as lv
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import (
+    Fact,
     Gaussian,
     Kinked,
     Powers,
@@ -51,14 +52,16 @@ def test_the_optimal_window_lies_between_the_proved_lines(
     proved = theorem(law, d, W)
     lam = proved.least_lambda * 10**more * (1 + 1e-9)
     W = lam**proved.exponent
-    n = math.ceil(proved.least_tokens * W**proved.tokens_power * 10**noisier * (1 + 1e-9))
+    n = math.ceil(
+        proved.least_tokens * W ** (proved.noise_power + max(proved.beta, 1.0) - 1) * 10**noisier * (1 + 1e-9)
+    )
     assume(n <= 1e30)
     sigma = 1 / math.sqrt(lam / n)
     assume(proved.covers(n, 1.0, sigma))
     found = lv.optimal_window(lv.Problem(d=d, n=n, law=LAWS[law](), sigma=sigma))
     low, high = proved.window(n, 1.0, sigma)
     assert low - found.w_error < found.w < high + found.w_error
-    least, most = (bound * W**-proved.beta for bound in proved.loss)
+    least, most = (bound * W**-proved.beta for bound in ends(proved.fact("loss")))
     assert least - found.loss_error < found.loss < most + found.loss_error
     target(abs(math.log(found.w / math.sqrt(low * high))) / math.log(high / low))
 
@@ -76,6 +79,10 @@ def test_without_enough_tokens_the_window_leaves_the_lines() -> None:
     assert found.w < 0.75 * proved.low * W
 
 
+def ends(fact: Fact) -> tuple[float, float]:
+    return float(fact.low), float(fact.high)
+
+
 @pytest.mark.parametrize("law", sorted(LAWS))
 @pytest.mark.parametrize("d", [2, 3, 5, 8])
 def test_proved_bounds_tend_to_the_derived_constant(law: str, d: int) -> None:
@@ -84,7 +91,7 @@ def test_proved_bounds_tend_to_the_derived_constant(law: str, d: int) -> None:
     assert ratios[0] > ratios[1] > ratios[2] > 1
     assert ratios[2] < 1.04
     derived = float(lv.leading(LAWS[law](), d).window_constant)
-    low, high = proved[0].limit
+    low, high = ends(proved[0].fact("limit"))
     assert low <= derived * (1 + 1e-12)
     assert derived <= high * (1 + 1e-12)
     assert high / low < 1 + 1e-10
@@ -116,7 +123,7 @@ def test_the_loss_of_another_constants_w_is_within_the_proved_bounds(law: str, r
     assert proved.covers(n, ratio)
     tuned, own = (lv.optimal_window(lv.Problem(d=3, n=n, law=LAWS[law](L=L), sigma=1.0)) for L in (1.0, ratio))
     away, _ = transferred_loss(tuned, lv.Problem(d=3, n=n, law=LAWS[law](L=ratio), sigma=1.0))
-    low, high = proved.worse
+    low, high = ends(proved.fact("cost"))
     assert low - 1e-9 <= away / own.loss <= high + 1e-9
     assert high / low < 1.6  # the ratio of high to low at this least_lambda, to the powers a and -beta
 
@@ -153,7 +160,7 @@ def test_the_factor_of_a_law_by_its_spectrum_is_free() -> None:
     proved = prove_window(Zonal(spectrum=(0.0, 1.0, 0.5)), d=3)
     n, L = 1e10, 10.0
     assert proved.window(n, L) == pytest.approx(proved.window(n * L**2))
-    assert prove_transfer(proved, 2.0).worse[0] > 1
+    assert prove_transfer(proved, 2.0).fact("cost").low > 1
 
 
 @pytest.mark.parametrize("d", [2, 3, 6])
@@ -174,7 +181,7 @@ def test_declared_laws_have_the_theorems_of_those_that_they_are(d: int) -> None:
 def test_half_a_line_is_relu_with_another_factor() -> None:
     """Its parts are 1/4 each, those of ReLU 1/6: the square of L is 3/2 times as large."""
     one, other = prove_window(Ridge(Kinked(0.0, 1.0), kinks=(0.0,)), d=3), prove_window(ReLU(), d=3)
-    assert one.limit[0] == pytest.approx(other.limit[0] * 1.5**other.exponent, rel=1e-9)
+    assert float(one.fact("limit").low) == pytest.approx(float(other.fact("limit").low) * 1.5**other.exponent, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +208,7 @@ def test_a_declared_law_has_its_window_between_the_lines(law: Law, d: int) -> No
 @pytest.mark.parametrize("law", sorted(LAWS))
 def test_many_dimensions_are_reached(law: str, d: int) -> None:
     proved = prove_window(LAWS[law](), d, least_lambda=(1e4 if d == 20 else 1e5) ** ((d - 1) / 2 + 2))
-    assert 0.5 < proved.low / proved.limit[0] < 1 < proved.high / proved.limit[1] < 2
+    assert 0.5 < proved.low / proved.fact("limit").low < 1 < proved.high / proved.fact("limit").high < 2
 
 
 @settings(deadline=None, max_examples=12)
@@ -213,7 +220,7 @@ def test_the_noise_rises_and_the_bias_falls_as_is_proved(law: str, d: int, wider
     assume(n <= 1e30)
     terms = lv.loss_terms(lv.Problem(d=d, n=n, law=LAWS[law](), sigma=1.0), [w, 2 * w])
     near = []
-    for (low, high), values in ((proved.rise, terms.noise), (proved.fall, terms.bias)):
+    for (low, high), values in ((ends(proved.fact("noise")), terms.noise), (ends(proved.fact("bias")), terms.bias)):
         quotient = float(values[1] / values[0])
         assert low * (1 - 1e-9) <= quotient <= high * (1 + 1e-9)
         near += [low / quotient, quotient / high]

@@ -38,7 +38,7 @@ NEGLIGIBLE = 1e-24
 """Coefficients at the end of a spectrum whose sum is below this share are left out; D_l is at most l (l + d) D_1."""
 LEAST_BITS = 220
 BATCH = 8
-FIRST, LAST_DIGITS = 64, 1e-18
+FIRST = 64
 
 
 def require_extended() -> None:
@@ -71,7 +71,6 @@ class Loss:
 
 
 def loss(law: Harmonics, n: float, w: float) -> Loss:
-    """Both terms at one w >= 0."""
     require_extended()
     if w == 0 or n == 1:
         noise, bias = 1 / Extended(n), (1 + 1 / Extended(n)) * law.total
@@ -184,7 +183,6 @@ def log_of(found: Tokens) -> Numbers:
 
 
 def averages(law: Harmonics | None, d: int, w: float, u: Numbers, order: int) -> Tokens:
-    """The averages at every u in increasing order."""
     parts = [by_rule(law, d, w, some, order) for some in alike(u.astype(Extended))]
     return Tokens(*(np.concatenate([getattr(each, name) for each in parts]) for name in Tokens.__annotations__))
 
@@ -327,7 +325,6 @@ RULES: dict[int, tuple[Numbers, Numbers]] = {}
 
 
 def rule(order: int) -> tuple[Numbers, Numbers]:
-    """Nodes and weights of the Gauss-Legendre rule on [0, 1]."""
     if order not in RULES:
         with ctx.workprec(LEAST_BITS):
             pairs = [arb.legendre_p_root(order, k, weight=True) for k in reversed(range(order))]
@@ -344,7 +341,6 @@ def constant(d: int) -> Numbers:
 
 
 def extended(balls: list[Any]) -> Numbers:
-    """Midpoints of balls as long doubles."""
     if any(float(ball.rad()) > 1e-22 * abs(float(ball.mid())) + 1e-200 for ball in balls):
         raise ArithmeticError("a coefficient is known to fewer than 22 digits: more bits are needed.")
     high = [float(ball.mid()) for ball in balls]
@@ -356,7 +352,6 @@ def extended(balls: list[Any]) -> Numbers:
 
 
 def dimension(d: int, degree: int) -> Any:
-    """The number of harmonics of a degree."""
     if degree == 0:
         return arb(1)
     return arb((2 * degree + d - 2) * math.comb(degree + d - 3, degree - 1)) / degree
@@ -413,7 +408,6 @@ def listed(d: int, k: tuple[float, ...]) -> Harmonics:
 
 
 def scaled(law: Harmonics, factor: Numbers) -> Harmonics:
-    """The law of factor^{1/2} f."""
     of, off = law.variogram, law.off
     return Harmonics(
         law.d,

@@ -43,7 +43,6 @@ INSIDE = (1.0,)
 
 
 def value(text: str) -> float:
-    """The value of a printed number or fraction."""
     over, _, under = text.strip("()").partition("/")
     return float(over) / float(under or 1)
 
@@ -375,7 +374,12 @@ def closer(statement: str, share: float) -> dict[str, str]:
     return found
 
 
-PRINTED = {"w*": r" # <= w\* <= # for", "c*": r" # <= c\* - 1 <= # with", "slope": r"\)\^# B", "fall": "B' <= -# at"}
+PRINTED = {
+    "w*": r" # <= w\* <= # for",
+    "c*": r" # <= c\* - 1 <= # with",
+    "slope": r"\)\^# <= .*\)\^#",
+    "fall": "B' <= -# at",
+}
 """The bounds in statements about one problem, lower bounds first."""
 
 
@@ -445,19 +449,39 @@ def tradeoff(law: str, d: str, **text: str) -> Iterator[str]:
             yield from within(where + "B(rho w) / B(w)", k["fall_low"], B2 / B, k["fall_high"])
 
 
-def window(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
-    """Check w* and its loss at the least W, for the least n and a larger one."""
+def window(law: str, d: str, domain: str, terms: str, **text: str) -> Iterator[str]:
+    """Check w* and its loss at the least W, for the least n and a larger one; what w* / W tends to; noise and bias."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
-    yield from exponents({"beta": beta, "whole": a + beta, "power": a + max(beta, 1.0) - 1}, k)
+    power = a + max(beta, 1.0) - 1
+    yield from exponents({"beta": beta, "whole": a + beta, "power": power, "grow": power}, k)
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    yield from faults(f"{law}, d = {d}: {terms}")
+    yield from within("the limit", k["low"], k["limit_low"], k["high"])
+    if (beta == 2.0 and degrees(name, 1.0) < 200) or name.startswith(("relu", "kinked")):
+        yield from within("the limit of w* / W", k["limit_low"], multiple(name, dim), k["limit_high"])
     for W in (k["W"] * more for more in INSIDE):
         for n in tokens_from(k["K"] * W ** k["power"]):
             where = f"at W = {W:.12g}, n = {n}: "
             w, loss = best(name, dim, n, W)
             yield from within(where + "w* / W", k["low"], w / W, k["high"], SLOPE)
             yield from within(where + "loss(w*) W^beta / L^2", k["loss_low"], loss, k["loss_high"])
+
+
+def multiple(law: str, d: int) -> float:
+    """What w* / W tends to: where w^a / (2^a c n) + b / w^beta is least; of smooth laws and of a kink at 0."""
+    a, beta = powers(law, d)
+    k, _ = spectrum(law, d, degrees(law, 1.0))
+    if beta == 2.0:
+        slopes = np.array([degree * (degree + d - 2) / (d - 1) for degree in range(1, len(k) + 1)])
+        b = a**2 * float((k * slopes**2).sum())
+    else:  # the square of the kink, 8 f(0) int E (Y - x)_+^2 dx, f the density of one coordinate
+        kinked = (value(law.partition(":")[2].partition(",")[2] or "0") ** 2) or 1 / 6
+        density = math.gamma(d / 2) / (math.sqrt(math.pi) * math.gamma(a))
+        b = 8 * kinked * density * (2 - math.sqrt(2)) / (6 * math.sqrt(math.pi))
+    c = math.gamma(d / 2) * 2 ** (d / 2 - 1) / math.sqrt(2 * math.pi)
+    return float((beta * b * 2**a * c / a) ** (1 / (a + beta)))
 
 
 def best(law: str, d: int, n: int, W: float) -> tuple[float, float]:
@@ -670,9 +694,9 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
         yield from within(f"at W = {W:.12g}, n = {n}: worse by", k["low"], found, k["high"], SLOPE)
 
 
-def every_n(law: str, d: str, domain: str, falls: str | None, **text: str) -> Iterator[str]:
+def every_n(law: str, d: str, domain: str, falls: str | None, **text: str | None) -> Iterator[str]:
     """Check w* for few and many tokens, from little signal up to values where the bias dominates."""
-    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
+    name, dim, k = named(law), int(d), {key: value(each or "1") for key, each in text.items()}
     a, beta = powers(name, dim)
     yield from exponents({"whole": a + beta, "power": a + beta - 1, "unit": float(UNITS.get(name, 0) * dim)}, k)
     if name not in UNITS:
@@ -715,8 +739,6 @@ UNITS = {"affine": 3, "relu": 6}
 
 
 class Posed(NamedTuple):
-    """One problem."""
-
     law: str
     d: int
     n: int
@@ -740,17 +762,18 @@ def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iter
     raise ValueError(f"no statement that is known: {says}")
 
 
-def rising(posed: Posed, second: float, again: float, first: float, slope: float, once: float) -> Iterator[str]:
-    """Check the slope of the bias between two w."""
-    if (second, first) != (again, once):
+def rising(posed: Posed, *printed: float) -> Iterator[str]:
+    """Check the slope of the bias between two w, of which each is printed three times."""
+    second, first, low, again, once, last, start, high = printed
+    if not second == again == last or not first == once == start:
         yield "two different w"
     B, more = (terms(posed.law, posed.d, posed.n, w)[1] for w in (first, second))
-    yield from within("the slope", slope, math.log(more / B) / math.log(second / first), math.inf)
+    yield from within("the slope", low, math.log(more / B) / math.log(second / first), high, 1e-6)
 
 
-def falling(posed: Posed, fall: float, stop: float, again: float) -> Iterator[str]:
+def falling(posed: Posed, fall: float, stop: float, *again: float) -> Iterator[str]:
     """Check that the bias falls up to a w, below which the loss is least."""
-    if stop != again:
+    if {stop} != set(again):
         yield "two different w"
     places = [float(w) for w in np.linspace(0, 2 * stop, 41)]
     slopes = np.diff([posed.square * terms(posed.law, posed.d, posed.n, w)[1] for w in places[:21]]) / (stop / 20)
@@ -785,8 +808,9 @@ def scaled(posed: Posed, at: list[float], low: float, high: float, offset: float
 
 
 SAYINGS: dict[str, Callable[..., Iterator[str]]] = {
-    r"B\(#\) >= \(# / #\)\^# B\(#\)": rising,
-    r"B' <= -# at every w from 0 to #, and over w >= 0 every w\* is less than #": falling,
+    r"\(# / #\)\^# <= B\(#\) / B\(#\) <= \(# / #\)\^#": rising,
+    r"B' <= -# at every w from 0 to #, and over w >= 0 every w\* is less than #; for every smaller L / sigma as well "
+    r"B' < 0 there, and every w\* is less than #": falling,
     r"over all real w the loss is least at w\* = 0 alone": least,
     r"over w >= 0 the loss has a least value, and # <= w\* <= # for every w\* that attains it"
     r"(?:, where # <= c\* - 1 <= # with an offset of variance #)?": least,
@@ -960,8 +984,12 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         + BEST
         + (
             "every w\\* that attains it has {} W < w\\* < {} W and {} <= loss\\(w\\*\\) W\\^{} / L\\^2 <= {}, W = "
-            "\\(n L\\^2 / sigma\\^2\\)\\^\\(1/{}\\), " + FREE + " with W >= {} and n >= {} W\\^{}"
-        ).format(*g("low", "high", "loss_low", "beta", "loss_high", "whole", "W", "K", "power")),
+            "\\(n L\\^2 / sigma\\^2\\)\\^\\(1/{}\\), " + FREE + " with W >= {} and n >= {} W\\^{}; as W and n / W\\^{} "
+            "grow, w\\* / W tends to a number between {} and {}; (?P<terms>.*)"
+        ).format(
+            *g("low", "high", "loss_low", "beta", "loss_high", "whole", "W", "K", "power", "grow"),
+            *g("limit_low", "limit_high"),
+        ),
         window,
     ),
     (
@@ -969,7 +997,7 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         + BEST
         + (
             "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} W\\), W = "
-            "Lambda\\^\\(1/{}\\), Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= {} "
+            "Lambda\\^\\(1/{}\\), Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= (?:{} )?"
             "sigma or W <= V, V = \\(n / {}\\)\\^\\(1/{}\\)(?P<falls>, where the bias falls from w = 0 to w\\*)?; for "
             "all n >= 2 and all L, sigma > 0 every w\\* that attains a least value is at least {} min\\(M, {} V\\), "
             "and at least every w\\* for the same n and less L / sigma; at n = 1 the loss is the same at all w"

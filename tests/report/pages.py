@@ -9,12 +9,8 @@ from typing import Any
 
 from lipverify.claims.ledger import Figure, Ledger, Panel, Record, Series
 from lipverify.report import write_report
-
-# internal: the model has the content of a page, so that no test has to search the PDF
-from lipverify.report.build import build
-
-# internal: the records of that model, for annotations and for a figure without a drawing
-from lipverify.report.model import Drawing, Report, Theorem, Topic
+from lipverify.report.build import build  # internal: content without a PDF
+from lipverify.report.model import Drawing, Report, Theorem, Topic  # internal: records of that content
 from lipverify.report.text import Text  # internal: the runs of a text in that model
 from tests.ledgers import ledger
 
@@ -59,7 +55,6 @@ def words_of(text: Text) -> str:
 
 
 def model(book: Ledger, *, evidence: bool = True) -> Report:
-    """The model without drawn figures."""
     blank = Drawing(file="", width=1.0, caption=(), alt="a")
     return build(book, lambda _: blank, evidence=evidence)
 
@@ -73,13 +68,11 @@ def model_of(*claims: Record) -> Report:
 
 
 def theorem_of(*claims: Record) -> Theorem:
-    """The page of the single theorem of these claims."""
     (theorem,) = theorems(model_of(*claims))
     return theorem
 
 
 def topic_of(*claims: Record) -> Topic:
-    """The evidence for the single theorem of these claims."""
     (topic,) = model_of(*claims).topics
     return topic
 

@@ -25,7 +25,6 @@ SMALLEST = 7.9
 
 
 def letters_by_size(content: bytes) -> Counter[float]:
-    """Number of letters of text by font size in points, without figures and formulas."""
     sizes: Counter[float] = Counter()
     for page in pages(content):
         for block in page.get_text("dict")["blocks"]:

@@ -121,8 +121,6 @@ def test_a_width_that_overflows_is_seen(page: Page) -> None:
 
 
 class Heard(BaseHTTPRequestHandler):
-    """A server that counts requests."""
-
     def __init__(self, calls: list[str], *rest: object) -> None:
         self.calls = calls
         super().__init__(*rest)  # type: ignore[arg-type]

@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-# internal: every entry of the vocabulary; one formula as the typesetter receives it; the refusal of one formula
-from lipverify.foundation.latex import UnreadableError, symbols, typst_math
+from lipverify.foundation.latex import UnreadableError, symbols, typst_math  # internal: the whole vocabulary
 from lipverify.report.text import Run, rich  # internal: runs of text for the front, one of them a formula
 from lipverify.report.typeset import typeset  # internal: typesets a report of formulas without a ledger
 from tests.report.pages import model_of, text_of

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Ledger, Provenance, Series
-
-# internal: the test follows one character through the text, and makes a formula that cannot be set
-from lipverify.report.text import Run, printable
+from lipverify.report.text import Run, printable  # internal: one character through the text
 from lipverify.report.typeset import _pdf, typeset  # internal: a model, or a text, that no ledger gives
 from tests.hostile import HOSTILE, TYPESET, hostile_ledger, hostile_record
 from tests.ledgers import ledger, record
@@ -27,7 +25,6 @@ SECRET = "the-content-of-a-file-outside"
 
 @pytest.fixture(scope="module")
 def hostile(folder: Path) -> bytes:
-    """The report of the hostile ledger, next to a file that it may not read."""
     (folder / "secret").write_text(SECRET)
     return pdf(hostile_ledger(), folder, "h.pdf")
 
@@ -78,7 +75,7 @@ def test_the_compiler_reads_nothing_outside_its_folder(source: str, tmp_path: Pa
         _pdf(root, f'#set document(title: "t")\n{source}'.encode())
 
 
-@pytest.mark.parametrize("name", ["printed", "odd"])
+@pytest.mark.parametrize("name", ["printed", "odd", "hostile"])
 def test_nothing_leaves_the_page(name: str, request: pytest.FixtureRequest) -> None:
     content = pages(request.getfixturevalue(name))
     seen = 0

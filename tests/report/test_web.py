@@ -16,25 +16,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series
-
-# internal: the refusal of one formula; a page shows its source
-from lipverify.foundation.latex import UnreadableError, typst_math
+from lipverify.foundation.latex import UnreadableError, typst_math  # internal: the refusal of one formula
 from lipverify.report import digits  # internal: how a number is printed, to compare
 from lipverify.report.figures import has_place  # internal: which random values have a place on an axis
 from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
 
 # internal: the colours of the PDF, to compare with those of the page
-# internal: the CSS rule of a colour for each background
-from lipverify.report.looks import PAPERS, colour_class, colour_rule, series_looks
+from lipverify.report.looks import PAPERS, colour_class, colour_rule, series_looks  # internal: a colour's rule
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
-
-# internal: one drawing without a page; ticks and rounding, for random values
-from lipverify.report.web.drawing import axis, drawing, round_values
+from lipverify.report.web.drawing import axis, drawing, round_values  # internal: one drawing alone
 from lipverify.report.web.markup import Markup, element, join  # internal: escaping, for random text
 from lipverify.report.web.page import web_page  # internal: the page without a file
-
-# internal: one text with its formulas, without a page; formulas as the browser gets them
-from lipverify.report.web.words import Formulas, many
+from lipverify.report.web.words import Formulas, many  # internal: one text without a page
 from tests.hostile import HOSTILE, hostile_ledger
 from tests.ledgers import ledger, realistic, record, slopes_figure, terms_figure
 
@@ -268,7 +261,6 @@ def test_every_field_and_figure_has_a_name(page: Parsed) -> None:
 
 
 def luminance(shade: str) -> float:
-    """Relative luminance as WCAG 2 defines it."""
     parts = [int(shade[k : k + 2], 16) / 255 for k in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

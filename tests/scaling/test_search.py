@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +78,15 @@ def ratio(place: Floats) -> float:
     return -1.0 if found is None else off(growth_of(found.s, found.values), found.exponent)
 
 
-def climb(seed: int, tried: int) -> tuple[float, Floats]:
+def ratio_of_one_sign(place: Floats) -> float:
+    """The same for the sum whose drifts all have one sign: positive terms, the largest power of the logarithm <= 0."""
+    lead, others = place[:5], place[5:].reshape(-1, 3)
+    log = -abs(lead[4])
+    alike = np.stack([others[:, 0], log - np.abs(others[:, 1]) / 2, np.abs(others[:, 2])], axis=1)
+    return ratio(np.concatenate([lead[:4], [log], alike.ravel()]))
+
+
+def climb(seed: int, tried: int, ratio: Callable[[Floats], float] = ratio) -> tuple[float, Floats]:
     """The largest ratio that a hill climb finds, and where."""
     rng = np.random.default_rng(seed)
     terms = 2 + seed % 4
@@ -98,6 +107,13 @@ def climb(seed: int, tried: int) -> tuple[float, Floats]:
 def test_a_hill_climb_finds_no_sum_of_the_class_outside_the_error(seed: int) -> None:
     best, place = climb(seed, TRIED)
     assert 0.01 < best <= 1, place.tolist()
+
+
+@pytest.mark.parametrize("seed", range(CLIMBS))
+def test_where_all_drifts_have_one_sign_a_climb_stays_far_inside_the_error(seed: int) -> None:
+    """Then no term hides the drift of another; 14 climbs of 600 steps reached 0.33."""
+    best, place = climb(seed, TRIED, ratio_of_one_sign)
+    assert 0.01 < best <= 0.5, place.tolist()
 
 
 @pytest.mark.parametrize("place", FOUND, ids=range(len(FOUND)))

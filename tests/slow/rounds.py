@@ -19,7 +19,6 @@ SEED = int(os.environ.get("LIPVERIFY_SEED", time.strftime("%Y%m%d", time.gmtime(
 
 
 def dice(*what: object) -> random.Random:
-    """Random numbers of this night, for one purpose."""
     return random.Random(f"{SEED} {what}")
 
 

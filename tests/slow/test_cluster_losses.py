@@ -74,7 +74,6 @@ class Cluster:
         self.workers.append(self._begin("dask_worker", *arguments, **environment))
 
     def measures(self, folder: Path, *options: str) -> subprocess.Popen[str]:
-        """Run on the cluster."""
         return start(folder, HELD, *options, workers=("--cluster", self.ready()))
 
 
@@ -93,14 +92,12 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """The result of an undisturbed run."""
     folder = tmp_path_factory.mktemp("whole")
     assert ends(start(folder, HELD))[0] == 0
     return findings(folder / "out" / "ledger.json")
 
 
 def wait_for(folder: Path, kept: int, running: subprocess.Popen[str]) -> None:
-    """Wait until a number of measurements is kept."""
     until = time.monotonic() + 120
     while kept_in(folder / "out") < kept and running.poll() is None and time.monotonic() < until:
         time.sleep(0.02)

@@ -33,7 +33,6 @@ BANDS = (10, 50, 200, 500, 1000)
 
 
 def drawn(seed: Any) -> tuple[Problem, float]:
-    """A random problem and a w."""
     dice_of = random.Random(str(seed))
     law: Law = dice_of.choice([Affine(), Quadratic(), ReLU(), Cosine(L=10 ** dice_of.uniform(-1, 1))])
     d = round(math.exp(dice_of.uniform(math.log(2), math.log(1000))))

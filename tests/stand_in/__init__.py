@@ -19,8 +19,7 @@ PACKAGES = ("cupy", "cupyx", "cupy_backends", "cuda")
 @contextmanager
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Make `import cupy` give a new stand-in, here and in processes that start from now on."""
-    # internal: its cache belongs to the device that the stand-in replaces
-    from lipverify.loss.montecarlo.compiled import launch
+    from lipverify.loss.montecarlo.compiled import launch  # internal: its cache is the device's
 
     monkeypatch.syspath_prepend(FOLDER)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [FOLDER, os.environ.get("PYTHONPATH", "")])))

@@ -98,8 +98,6 @@ STICKY = ("time-out", "time-out of the driver", "illegal address")
 
 
 class State:
-    """The state of this process's device."""
-
     user: int | None = None
     """The process that used the device first."""
     uses = 0
@@ -196,8 +194,6 @@ def called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ndarray:  # noqa: N801
-    """An array of the device."""
-
     _a: np.ndarray[Any, Any]
     __hash__ = None  # type: ignore[assignment]
 
@@ -308,7 +304,6 @@ class Device:
 
 
 def count_of_devices() -> int:
-    """The number of devices that this process sees."""
     count = int(os.environ.get("CUPY_STAND_IN_DEVICES", "1"))
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     return count if visible is None else min(count, len([each for each in visible.split(",") if each.strip()]))
@@ -355,8 +350,6 @@ def empty(*arguments: Any, **keywords: Any) -> Any:
 
 
 class RawModule:
-    """The kernels of a source, which is not compiled."""
-
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         bound("RawModule", arguments, keywords)
         self.names = keywords.get("name_expressions") or ()
@@ -390,8 +383,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
         place = {"key": int(key_high) << 64 | int(key_low), "counter": int(high) << 64 | int(low)}
         out[: int(count)] = np.random.Generator(np.random.Philox(**place)).random(int(count))
     elif name == "moments":
-        # internal: the CPU's moments replace the kernel's
-        from lipverify.foundation.means.samples import leaf_moments
+        from lipverify.foundation.means.samples import leaf_moments  # internal: the CPU's moments replace the kernel's
 
         samples, columns, cuts, centre, unit, out = arguments
         assert samples.flags.c_contiguous
@@ -402,8 +394,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
 
 
 def run_samples(name: str, arguments: tuple[Any, ...]) -> None:
-    # internal: the CPU's samples replace the kernel's
-    from lipverify.loss.montecarlo.compiled.native import _definition
+    from lipverify.loss.montecarlo.compiled.native import _definition  # internal: in place of the kernel
 
     key_low, key_high, first, bundles, d, n, L = arguments[:7]
     stretch, bases, starts, columns, noise, bias = (arguments[k] for k in (9, 12, 13, 14, 16, 17))

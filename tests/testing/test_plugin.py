@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-# internal: loaded here once, and what decides that a file has claims
-from lipverify.pytest_plugin import has_claims, items
+from lipverify.pytest_plugin import has_claims, items  # internal: loaded here once
 from tests import ROOT
 
 pytest_plugins = ["pytester"]
@@ -46,7 +45,6 @@ def stated(
 
 
 def own(*claims: str) -> str:
-    """The text of a claims file."""
     return "\n".join([HEAD, *claims])
 
 
@@ -110,7 +108,7 @@ def test_a_failure_says_all_that_a_reader_needs(pytester: pytest.Pytester) -> No
             "source: * Notes, Lemma 1: $x$ is at most one",
             "claimed: * x ≤ 1",
             "margin: * -0.75",
-            "control: * the nearest statement that the evidence supports (caught)",
+            "control: * none declared",
             "again with: *lipverify verify my_claims.py mine.moved",
             "evidence:",
             "  d = 3, x = 2.0: x = 2 ± 0.25 (own function), allowed ≤ 1: refuted, margin -0.75",

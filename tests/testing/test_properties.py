@@ -76,7 +76,6 @@ def changed(**changes: Callable[[LossTerms], Any]) -> Estimator:
 
 
 def for_another(problem_of: Callable[[Problem], Problem]) -> Estimator:
-    """The exact method applied to a different problem."""
 
     def estimator(problem: Problem, w: Any) -> LossTerms:
         return msgspec.structs.replace(loss_terms(problem_of(problem), w), problem=problem)
@@ -113,11 +112,9 @@ class Tilted(Affine, frozen=True, tag="tilted"):
     """A law that claims to be isotropic, and is twice as rough along the first axis."""
 
     def values(self, tasks: Any, points: Any, xp: Any) -> list[Any]:
-        """The covariance at stretched points."""
         return super().values(tasks, points * np.array([2.0, *[1.0] * (points.shape[-1] - 1)]), xp)
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        """The covariance at twice the radius."""
         return super().bounds(2 * radius)
 
 
@@ -125,7 +122,6 @@ class Understated(Affine, frozen=True, tag="understated"):
     """A law whose stated extent is a tenth too small."""
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        """The extent, a tenth too small."""
         return (Bound(0.9 * super().bounds(radius)[0].extent),)
 
 

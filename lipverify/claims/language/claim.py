@@ -143,6 +143,8 @@ class Declaration:
     corrected: Any = ""
     proves: str = ""
     reading: Any = ""
+    forall: Any = ()
+    by_hand: Any = ""
     finding: Any = ""
     agrees: tuple[Agreement, ...] = ()
     shows: Any = ()
@@ -164,6 +166,8 @@ def claim(
     corrected: ByReading[str] = "",
     proves: str = "",
     reading: ByReading[str] = "",
+    forall: ByReading[str | Sequence[str]] = (),
+    by_hand: ByReading[str] = "",
     finding: ByReading[str | Call] = "",
     shows: ByReading[Call | Sequence[Call]] = (),
 ) -> Declaration:
@@ -201,12 +205,19 @@ def claim(
         `corrected`: the statement that holds in place of one that fails. `finding`: what the evidence shows, in
         sentences.
     proves
-        The id of the claim that this one proves, such as "mine.window/{law}". If the proof reaches the same verdict at
-        all points of that claim, the statement gets the grade of the proof.
+        The id of the claim that this one proves, such as "mine.window/{law}". If it has the same quantity and bounds at
+        all points of that claim, and the same verdict, the statement gets its grade.
     reading
         The name of the reading that the claim belongs to, if the wording of the source allows several. Claims of the
         same passage (paper and place) and reading must all hold. The default is the coordinate `reading`, if `over` has
         it; otherwise the claim is a reading by itself.
+    forall
+        The range for all values of which the claim holds: coordinates and conditions, such as `("n >= 2", "L")`; "large
+        n" for all n from a number on that a theorem names. If the claim is supported, its evidence must cover the
+        range: expressions with these symbols, or theorems. Nothing in a title or statement declares a range.
+    by_hand
+        The document with the argument in words by which the claim holds for the range of `forall`, if the evidence is
+        only its exact steps, or measures points: "docs/arguments.md#isotropic".
     shows
         Calls made by `at` of functions that return a `Figure`, a `Table`, or several; they receive the measured values.
         If none returns a figure, one is derived from the first form.
@@ -243,8 +254,8 @@ def claim(
     declared = Declaration(
         id=id, forms=decides, source=on_one_line(source), kind=kind, expected=expected, over=over,
         title=on_one_line(title), statement=on_one_line(statement), assumes=on_one_line(assumes),
-        corrected=on_one_line(corrected), proves=proves, reading=reading, finding=on_one_line(finding),
-        agrees=agrees, shows=calls_of(shows), line=line,
+        corrected=on_one_line(corrected), proves=proves, reading=reading, forall=forall, by_hand=by_hand,
+        finding=on_one_line(finding), agrees=agrees, shows=calls_of(shows), line=line,
     )  # fmt: skip
     frame.setdefault(DECLARATIONS, []).append(declared)
     if frame.get("__name__") == "__main__" and "__file__" in frame:

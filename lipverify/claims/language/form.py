@@ -30,7 +30,7 @@ Over: TypeAlias = Mapping[Any, Any]
 
 SHARE = 0.1
 """Default relative distance between the control of a bound and the true value. A smaller one needs smaller errors."""
-NEAREST = "the nearest statement that the evidence supports"
+UNDECLARED = "none declared"
 EQUALITY_RESOLUTION = 0.02
 """An exponent may be called equal to the claimed one only if it is measured with at most this error."""
 CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION
@@ -73,11 +73,12 @@ class Form:
         """The one-sided form: of a lower bound or of an upper bound."""
         if side is None or self.range.equals is not None:
             return self
-        controls: dict[str, Any] = {
-            name: value.only(side) if isinstance(value, Range) else value
-            for name, value in (("false", self.false), ("true", self.true))
-        }
-        return replace(self, range=self.range.only(side), **controls)
+        return self.with_ranges(lambda allowed: allowed.only(side))
+
+    def with_ranges(self, change: Callable[[Range], Range]) -> Form:
+        """The form with a change of its range, and of its controls if they are ranges."""
+        false, true = (change(value) if isinstance(value, Range) else value for value in (self.false, self.true))
+        return replace(self, range=change(self.range), false=false, true=true)
 
     @property
     def observed(self) -> str:
@@ -135,7 +136,7 @@ class Form:
         control = self.control(true)
         if isinstance(control, dict):
             return f"{in_words(self.range)} with {', '.join(f'{k} = {v}' for k, v in control.items())}"
-        return NEAREST if control is None else in_words(control)
+        return UNDECLARED if control is None else in_words(control)
 
     def typeset(self, allowed: Range) -> str:
         """A claimed range of the quantity as text with `$LaTeX$`."""
@@ -214,7 +215,7 @@ class Exponent(Along):
     @property
     def observed(self) -> str:
         """The name of the measured exponent, as text with `$LaTeX$`."""
-        return f"limit exponent of ${self.quantity}$ in ${self.grows}$"
+        return f"limit exponent of ${self.quantity}$ in ${self.symbol}$"
 
     def beyond(self, truth: Edge, sign: int) -> Edge:
         """The nearest exponent that a limit with this resolution can tell from the true one."""
@@ -300,9 +301,10 @@ def exponent(
         The name of the quantity among those that the function returns. Coordinates in braces in the name, such as
         "{trained} to {tested}", are passed to the function only if it takes them.
     method
-        The method of measurement. The grade of the numbers depends on the code that ran (`lipverify.claims.run.ran`). A
-        function that takes `contexts` is "montecarlo" by default. Any other function is graded "proved" if it returns
-        an exact value, "bounded" if it returns a value of lipverify with its error, and "estimated" otherwise. "exact"
+        The method of measurement. The grade of the numbers depends on what was returned and what ran
+        (`lipverify.claims.evidence`). A function that takes `contexts` is "montecarlo" by default. Any other one is
+        graded "proved" if it returns a number of a certified theorem, "exact" if it returns an exact value, "bounded"
+        if it returns what a method of lipverify returned to it, with its error, and "estimated" otherwise. "exact"
         declares that the function derives its numbers from bounds of lipverify by its own arithmetic: they are
         "bounded" if lipverify made bounds, and drew nothing, while it ran. A pair (method, grade) states the best grade
         that the numbers may have, such as ("montecarlo", "observed").
@@ -429,7 +431,7 @@ def identity(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
-    The rest is as for `bound`. An exact difference is graded "proved", a difference of floats "estimated".
+    The rest is as for `bound`. An exact difference is graded "exact", a difference of floats "estimated".
 
     Examples
     --------
@@ -515,10 +517,10 @@ def _method(value: Any) -> tuple[str | None, Grade | None]:
         rule = "it is a word for how the function measures, such as 'exact', or (method, grade)"
         raise Fault(f"method = {value!r}: {rule}.", "method")
     if grade is not None and grade not in get_args(Grade):
-        raise Fault(f"method = {value!r}: its grade is one of {', '.join(get_args(Grade)[1:])}.", "method")
-    if grade == "proved":
-        rule = "nothing is proved by saying so"
-        way_out = "leave the grade out and return what proves it: an expression of SymPy, a fraction, a ball or a proof"
+        raise Fault(f"method = {value!r}: its grade is one of {', '.join(get_args(Grade)[2:-1])}.", "method")
+    if grade in ("proved", "exact", "by hand"):
+        rule = f"nothing is {grade} by saying so"
+        way_out = "leave the grade out and return a number of a theorem, an expression of SymPy, a fraction or a ball"
         raise Fault(f"method = {value!r}: {rule}; {way_out}.", "method")
     return method, grade
 

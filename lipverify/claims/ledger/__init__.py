@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         outcome as outcome,
         passages as passages,
     )
+    from lipverify.claims.evidence.grade import GRADES as GRADES
     from lipverify.claims.ledger.record import (
-        GRADES as GRADES,
         Cell as Cell,
         CellControl as CellControl,
         Control as Control,

@@ -113,16 +113,16 @@ def cross_check_changes(before: Record, after: Record) -> Iterator[CrossCheckCha
             yield CrossCheckChange(either.where, either.quantity, either.methods, (changed,), old, new)
 
 
-Evidence = TypeVar("Evidence", Cell, CrossCheck)
+Piece = TypeVar("Piece", Cell, CrossCheck)
 
 
 def _paired(
-    before: Iterable[Evidence], after: Iterable[Evidence], method: Callable[[Evidence], object]
-) -> Iterator[tuple[Evidence | None, Evidence | None, Evidence]]:
+    before: Iterable[Piece], after: Iterable[Piece], method: Callable[[Piece], object]
+) -> Iterator[tuple[Piece | None, Piece | None, Piece]]:
     """Pair the evidence of both ledgers by place, quantity and method; the third entry is the newer of the two."""
 
-    def by_key(pieces: Iterable[Evidence]) -> dict[object, Evidence]:
-        pieces_by_key: dict[object, Evidence] = {}
+    def by_key(pieces: Iterable[Piece]) -> dict[object, Piece]:
+        pieces_by_key: dict[object, Piece] = {}
         seen: Counter[object] = Counter()
         for piece in pieces:
             key = (frozenset(piece.where.items()), piece.quantity, method(piece))
@@ -130,8 +130,8 @@ def _paired(
             pieces_by_key[key, seen[key]] = piece
         return pieces_by_key
 
-    first: dict[object, Evidence] = by_key(before)
-    second: dict[object, Evidence] = by_key(after)
+    first: dict[object, Piece] = by_key(before)
+    second: dict[object, Piece] = by_key(after)
     for key in dict.fromkeys([*first, *second]):
         yield first.get(key), second.get(key), second[key] if key in second else first[key]
 

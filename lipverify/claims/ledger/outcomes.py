@@ -7,27 +7,41 @@ separately.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from lipverify.claims.ledger.record import GRADES, Kind, Outcome, Passage, Record, weakest
-from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.evidence.grade import strongest, weakest
+from lipverify.claims.evidence.ranges import squeezed
+from lipverify.claims.ledger.record import Cell, Kind, Outcome, Passage, Record
 from lipverify.claims.ledger.verdict import OTHER_WAY, VERDICTS, Verdict, combine
 from lipverify.foundation.noted import Grade
 from lipverify.foundation.quoting import counted
 
 
 def behind(judged: Iterable[Record], records: Iterable[Record]) -> Grade | None:
-    """The weakest grade behind a set of verdicts; `records` are all readings of the statement.
+    """The weakest grade behind a set of verdicts; `records` are all readings of the statement."""
+    every = tuple(records)
+    return weakest(grade for claim in judged if (grade := resting_on(claim, every).grade) is not None)
 
-    If another claim proves a claim, with the same verdict and at every measured point, the claim has the grade of its
-    proof. A claim is refuted at a single point, so a proof at one refuting point is enough.
+
+def resting_on(claim: Record, records: Iterable[Record]) -> Record:
+    """The record whose evidence a claim has: its own, or that of the claim that proves it.
+
+    A claim that proves it has the same quantity and bounds at every measured point and the same verdict. A claim is
+    refuted at a single point, so a proof at one refuting point is enough.
     """
-    proofs = {record.proves: record for record in records if record.proves}
-    grades = (proofs[claim.id].grade if _covered(claim, proofs.get(claim.id)) else claim.grade for claim in judged)
-    return weakest(grade for grade in grades if grade is not None)
+    return next((record for record in records if record.proves == claim.id and _covered(claim, record)), claim)
+
+
+def grounds(cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The reasons for the grades of some cells, counted if they differ, and the sentences of their theorems."""
+    reasons = Counter(f"{cell.grade}: {'; '.join(cell.reasons)}" for cell in cells)
+    counts = {reason: f" ({count} of {len(cells)} cells)" for reason, count in reasons.items() if len(reasons) > 1}
+    sentences = dict.fromkeys(theorem.sentence for cell in cells for theorem in cell.basis.returned.theorems)
+    return tuple(f"{reason}{counts.get(reason, '')}" for reason in reasons), tuple(sentences)
 
 
 def contradicted(records: Iterable[Record]) -> list[tuple[Record, Record]]:
@@ -41,17 +55,20 @@ def _covered(claim: Record, proof: Record | None) -> bool:
     """True if a proof supports a claim at all its points, or refutes it at one, comparing only shared coordinates."""
     if proof is None or proof.verdict != claim.verdict or not proof.control.caught:
         return False
-    every = [cell.where.keys() for cell in (*claim.cells, *proof.cells)]
-    shared = set.intersection(*map(set, every)) if every else set()
+    telling = [cell for cell in claim.cells if claim.verdict != "refuted" or cell.verdict == "refuted"]
+    found = [any(_same(cell, other) for other in proof.cells if other.verdict == proof.verdict) for cell in telling]
+    return any(found) if claim.verdict == "refuted" else bool(found) and all(found)
 
-    def points(record: Record) -> set[tuple[Scalar, ...]]:
-        refuted = record.verdict == "refuted"
-        cells = [cell for cell in record.cells if cell.verdict == "refuted"] if refuted else record.cells
-        return {tuple(cell.where[name] for name in sorted(shared)) for cell in cells}
 
-    if claim.verdict == "refuted":
-        return bool(points(claim) & points(proof))
-    return points(claim) <= points(proof)
+def _same(cell: Cell, other: Cell) -> bool:
+    """True if two cells say the same: one quantity, the same bounds, and no coordinate at another value."""
+    quantities = (squeezed(one.quantity_latex or one.quantity) for one in (cell, other))
+    ends = zip(cell.allowed.ends, other.allowed.ends, strict=True)
+    return (
+        len(set(quantities)) == 1
+        and all(a == b or math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12) for a, b in ends)
+        and all(cell.where[name] == value for name, value in other.where.items() if name in cell.where)
+    )
 
 
 OUTCOMES: dict[Outcome, str] = {
@@ -187,20 +204,16 @@ def _readings(claims: Iterable[Judged]) -> dict[str, list[Judged]]:
 def _grade(became: Outcome, readings: Iterable[Sequence[Judged]]) -> Grade | None:
     """The grade of an outcome: the best grade among the readings that decide it; of an open passage the weakest."""
     grades = [grade for grade in map(_of_reading, readings) if grade is not None]
-    return weakest(grades) if became == "open" else _strongest(grades)
+    return weakest(grades) if became == "open" else strongest(grades)
 
 
 def _of_reading(claims: Sequence[Judged]) -> Grade | None:
     """The grade of a reading: the weakest of its claims, or the strongest refutation if any claim is refuted."""
     by_verdict = {name: [claim.grade for claim in claims if claim.verdict == name and claim.grade] for name in VERDICTS}
     if any(claim.verdict == "refuted" for claim in claims):
-        return _strongest(by_verdict["refuted"])
+        return strongest(by_verdict["refuted"])
     undecided = [claim.grade for claim in claims if claim.verdict != "supported" and claim.grade]
     return weakest(undecided or by_verdict["supported"])
-
-
-def _strongest(grades: Iterable[Grade]) -> Grade | None:
-    return min(grades, key=list(GRADES).index, default=None)
 
 
 def by_outcome(passages: Iterable[Passage]) -> dict[Outcome, list[Passage]]:
@@ -248,6 +261,7 @@ def controls(records: Iterable[Record]) -> str:
     """
     cells = [cell for record in records for cell in record.cells]
     decided = [cell for cell in cells if cell.verdict in OTHER_WAY]
+    declared = [cell for cell in decided if cell.control.declared]
     missed = sum(not cell.caught for cell in decided)
     powerless = sum(not cell.caught for cell in cells) - missed
     undecided = len(cells) - len(decided)
@@ -255,6 +269,10 @@ def controls(records: Iterable[Record]) -> str:
         told = "no cell is decided"
     elif missed:
         told = f"{missed} of {counted(len(decided), 'decided cell')} had a control that did not come out the other way"
+    elif not declared:
+        told = f"no control is declared for the {counted(len(decided), 'decided cell')}"
+    elif len(declared) < len(decided):
+        told = f"{len(declared)} of {len(decided)} decided cells have a declared control, which came out the other way"
     else:
         every = "the one decided cell" if len(decided) == 1 else f"each of {len(decided)} decided cells"
         told = f"the control of {every} came out the other way"

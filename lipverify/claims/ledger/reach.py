@@ -1,9 +1,11 @@
-r"""The range of a verdict in words: the points measured, the limits taken, the symbols for which a proof holds.
+r"""The range of a verdict in words: the points measured, the limits taken, what an expression or a theorem holds for.
 
     holds at d = 2, 3; n = 100, 1000       four cells, one for each pair of values
     holds at d = 2, …, 8 as n → ∞          seven cells, each a limit along n
     fails at (d, n) = (2, 10), (5, 100)    two refuting cells among others
-    holds for every m                      a proof with the symbol m
+    holds for every m                      an expression with the symbol m
+    holds for every n >= 2                 the range that the claim declares, which its evidence covers
+    holds at d = 2; by hand for every d    the same with an argument in words
 
 These words, and all others in a record that describe its evidence, follow from its cells and cross-checks alone, so
 `lipverify audit` can recompute them.
@@ -12,13 +14,16 @@ These words, and all others in a record that describe its evidence, follow from 
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from lipverify.claims.ledger.record import Cell, CrossCheck, Ray, Record, weakest
+from lipverify.claims.evidence.grade import of_claim
+from lipverify.claims.evidence.ranges import KINDS, NAME, letters
+from lipverify.claims.ledger.record import Cell, CrossCheck, Ray, Record
 from lipverify.claims.ledger.symbols import Scalar, is_letter, letter, named
 from lipverify.claims.ledger.verdict import OTHER_WAY, Interval, Verdict, conclude
 from lipverify.foundation.ladder import ASSUMPTION, BRIEFLY
@@ -53,7 +58,7 @@ class Spot:
 LISTED = 4
 """Most values of a coordinate, or quantities of a claim, that are listed; of more, the number is given."""
 Point = dict[str, Scalar]
-Evidence = Cell | Spot
+Place = Cell | Spot
 """A measured cell or a planned one."""
 
 
@@ -69,35 +74,48 @@ def decisive(cells: Sequence[Cell], verdict: Verdict) -> tuple[Cell, ...]:
     return tuple(cells) if verdict == "supported" else ()
 
 
-def reach(cells: Sequence[Cell], verdict: Verdict, id: str = "", *, latex: bool = False) -> str:
+def reach(
+    cells: Sequence[Cell],
+    verdict: Verdict,
+    id: str = "",
+    *,
+    forall: Sequence[str] = (),
+    by_hand: str = "",
+    latex: bool = False,
+) -> str:
     """The range of a verdict in words; empty for an error. See `reach_of` for the other arguments."""
-    return reach_of(decisive(cells, verdict), id, cells, general=verdict == "supported", latex=latex)
+    holds, every = verdict == "supported", _every(forall, latex)
+    declared = tuple(forall) if holds and not by_hand else ()
+    told = reach_of(decisive(cells, verdict), id, cells, general=holds, latex=latex, declared=declared)
+    return f"{told}; by hand {every}" if holds and by_hand and forall else told
 
 
 def reach_of(
-    cells: Sequence[Evidence],
+    cells: Sequence[Place],
     id: str = "",
-    among: Sequence[Evidence] = (),
+    among: Sequence[Place] = (),
     *,
     general: bool = True,
     latex: bool = False,
+    declared: tuple[str, ...] = (),
 ) -> str:
     """The points of some cells in words; `among` are all cells of the claim, if these are only a part.
 
-    A text value that all cells share and the `id` of the claim contains is not repeated. With `general` a proof counts
-    for all values of its symbols, as it does if the claim holds, but not if it fails.
+    A text value that all cells share and the `id` of the claim contains is not repeated. With `general` an expression
+    counts for all values of its symbols, as it does if the claim holds, but not if it fails. A `declared` range that
+    the evidence covers is said in its place.
     """
     if not cells:
         return ""
     label_parts = _said_by(id, among or cells)
     groups: dict[str, list[str]] = {}
-    for cell, group in _groups(cells, label_parts, general):
-        words = _words(group, label_parts, general, latex)
+    for cell, group in _groups(cells, label_parts, general, declared):
+        words = _words(group, label_parts, general, latex, declared)
         name = (cell.quantity_latex if latex else "") or cell.quantity
         if words and name not in groups.setdefault(words, []):
             groups[words].append(name)
     if not groups and label_parts:
-        return reach_of(cells, general=general, latex=latex)
+        return reach_of(cells, general=general, latex=latex, declared=declared)
     if not groups:
         return "in the one case measured" if len(cells) == 1 else f"in the {len(cells)} cases measured"
     if not general or len({name for names in groups.values() for name in names}) == 1 or len(groups) == 1:
@@ -118,12 +136,18 @@ def briefly(records: Iterable[Record]) -> str:
     return BRIEFLY if any(condition(record.cells, record.verdict) for record in records) else ""
 
 
+def reach_of_record(record: Record, *, latex: bool = False) -> str:
+    """The range of a record's verdict in words."""
+    forall, by_hand = record.forall, record.by_hand
+    return reach(record.cells, record.verdict, record.id, forall=forall, by_hand=by_hand, latex=latex)
+
+
 def in_line(record: Record) -> str:
     """The range of a record's verdict and the assumption about its limits, in one line."""
-    return ", ".join(filter(None, [reach(record.cells, record.verdict, record.id), briefly([record])]))
+    return ", ".join(filter(None, [reach_of_record(record), briefly([record])]))
 
 
-def condition_of(cells: Iterable[Evidence]) -> str:
+def condition_of(cells: Iterable[Place]) -> str:
     """The assumption about the limits of some cells."""
     rays: dict[str, list[Ray]] = {}
     for cell in cells:
@@ -143,52 +167,73 @@ def _spans(name: str, rays: Sequence[Ray]) -> str:
     return f"{decades[0]} to {decades[-1]} decades" if len(decades) > 1 else f"{decades[0]} decades"
 
 
-def _said_by(id: str, cells: Sequence[Evidence]) -> frozenset[str]:
+def _said_by(id: str, cells: Sequence[Place]) -> frozenset[str]:
     """The coordinates with a text value that all cells share and the id contains."""
     parts = {part for name in id.split("/")[1:] for part in (name, *name.split("-to-"))}
     shared = {name: value for name, value in cells[0].where.items() if isinstance(value, str) and value in parts}
     return frozenset(name for name, value in shared.items() if all(cell.where.get(name) == value for cell in cells))
 
 
-def _free(cell: Evidence, general: bool) -> tuple[str, ...]:
-    """The symbols for all values of which a proof holds."""
-    return tuple(getattr(getattr(cell, "proof", None), "symbols", ())) if general else ()
+def _free(cell: Place, general: bool, declared: tuple[str, ...]) -> tuple[str, ...]:
+    """The conditions on what a number holds for all values of: those declared, and the other symbols of its basis."""
+    if not general:
+        return ()
+    said = {name for condition in declared for name in letters(condition)}
+    symbols = cell.basis.returned.symbols if isinstance(cell, Cell) else ()
+    return (*declared, *(symbol for symbol in symbols if not letters(symbol) & said))
 
 
-def _point(cell: Evidence, label_parts: frozenset[str], free: Sequence[str]) -> Point:
+def _point(cell: Place, label_parts: frozenset[str], free: Sequence[str]) -> Point:
     """The coordinates to print: those of the cell, and the symbolic arguments of its function."""
     given = {name: value for name, value in cell.given.items() if is_letter(name) and not isinstance(value, str)}
+    every = {name for condition in free for name in letters(condition)}
     return {
-        name: value for name, value in {**cell.where, **given}.items() if name not in label_parts and name not in free
+        name: value for name, value in {**cell.where, **given}.items() if name not in label_parts and name not in every
     }
 
 
 def _groups(
-    cells: Sequence[Evidence], label_parts: frozenset[str], general: bool
-) -> Iterable[tuple[Evidence, list[Evidence]]]:
+    cells: Sequence[Place], label_parts: frozenset[str], general: bool, declared: tuple[str, ...]
+) -> Iterable[tuple[Place, list[Place]]]:
     """Group cells by quantity, coordinate names, growing coordinate and free symbols.
 
     If a claim fails, only its points matter and the quantity is ignored.
     """
-    groups: dict[Any, list[Evidence]] = {}
+    groups: dict[Any, list[Place]] = {}
     for cell in cells:
-        free = _free(cell, general)
+        free = _free(cell, general, declared)
         along = cell.ray.along if cell.ray is not None else ""
         key = (cell.quantity if general else "", tuple(_point(cell, label_parts, free)), along, free)
         groups.setdefault(key, []).append(cell)
     return [(group[0], group) for group in groups.values()]
 
 
-def _words(group: Sequence[Evidence], label_parts: frozenset[str], general: bool, latex: bool) -> str:
+def _words(
+    group: Sequence[Place], label_parts: frozenset[str], general: bool, latex: bool, declared: tuple[str, ...]
+) -> str:
     """Describe one group, for example: for every m, at d = 2, 3 as n → ∞."""
-    cell, free = group[0], _free(group[0], general)
+    cell, free = group[0], _free(group[0], general, declared)
     points = at_points([_point(point, label_parts, free) for point in group], latex=latex)
-    every = f"for every {', '.join(_name(name, latex) for name in free)}" if free else ""
+    every = _every(free, latex)
     told = ", ".join(filter(None, (every, f"at {points}" if points else "")))
     if cell.ray is None:
         return told
     grows = rf"${letter(cell.ray.along)} \to \infty$" if latex else f"{plain(letter(cell.ray.along))} → ∞"
     return f"{told} as {grows}".strip()
+
+
+def _every(conditions: Sequence[str], latex: bool) -> str:
+    told = ", ".join(_condition(condition, latex) for condition in conditions)
+    return f"for every {told}" if told else ""
+
+
+def _condition(condition: str, latex: bool) -> str:
+    """A condition with the letters of its coordinates: "n >= 2" as n ≥ 2."""
+    word, _, rest = condition.partition(" ") if condition.partition(" ")[0] in KINDS else ("", "", condition)
+    letters_in = re.sub(NAME, lambda match: named(match[0]).strip("$") if latex else _name(match[0], False), rest)
+    for written, sign, command in ((">=", "≥", r"\geq"), ("<=", "≤", r"\leq"), ("!=", "≠", r"\neq")):
+        letters_in = letters_in.replace(written, command if latex else sign)
+    return f"{word} ${letters_in}$".strip() if latex else f"{word} {letters_in}".strip()
 
 
 def at(where: Mapping[str, Scalar]) -> str:
@@ -303,16 +348,18 @@ POWER = "power of"
 """The first words of the quantity of a cell that measures the power of a logarithm."""
 
 
-def follows(id: str, cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> dict[str, Any]:
+def follows(
+    id: str, cells: Sequence[Cell], crossed: Sequence[CrossCheck], forall: Sequence[str] = (), by_hand: str = ""
+) -> dict[str, Any]:
     """The fields of a record that follow from its cells and cross-checks; `audit` recomputes them from these alone."""
     verdict = conclude((cell.verdict for cell in cells), (check.agrees for check in crossed))
     return {
         "verdict": verdict,
         "problem": open_because(cells, crossed) if verdict == "inconclusive" else "",
-        "grade": weakest(cell.grade for cell in cells),
+        "grade": of_claim((cell.grade for cell in cells), by_hand),
         "measured": summary(cells),
         "margin": telling_margin(cells),
-        "range": reach(cells, verdict, id),
+        "range": reach(cells, verdict, id, forall=forall, by_hand=by_hand),
         "condition": condition(cells, verdict),
     }
 

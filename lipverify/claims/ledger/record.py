@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from lipverify.claims.evidence.grade import Basis, grade_of
 from lipverify.claims.ledger.figure import Figure, Layer, Number, read_back
 from lipverify.claims.ledger.symbols import Scalar, said
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content, write_whole
-from lipverify.foundation.ladder import ASSUMPTION, ladder
+from lipverify.foundation.ladder import ladder
 from lipverify.foundation.noted import Grade
 from lipverify.foundation.quoting import shown as quoted
 from lipverify.foundation.showing import Shown, axes, table
 
-FORMAT = "lipverify-ledger-3"
+FORMAT = "lipverify-ledger-4"
 Kind = Literal["printed", "convention", "stronger", "derived", "sharp"]
 KINDS: dict[Kind, str] = {
     "printed": "the statement for exactly the law, range and convention of its source",
@@ -31,16 +32,6 @@ KINDS: dict[Kind, str] = {
     "sharp": "the exact rate or value",
 }
 """Relation of a claim to its source; only printed statements count for or against a paper."""
-GRADES: dict[Grade, str] = {
-    "proved": "a proof that the tool made or checked: computer algebra, exact numbers, balls, a proof file",
-    "bounded": "an error bound that a method of lipverify made",
-    "extrapolated": f"a limit, from local slopes over many decades: right {ASSUMPTION}",
-    "sampled": "a 95 % confidence interval",
-    "estimated": "an error without a bound, or one that the claim's own function states",
-    "observed": "training, with the spread of its seeds",
-}
-"""Kind of evidence for a number, the strongest first; a claim has the weakest grade of its cells."""
-Exact = Literal["symbolic", "fraction", "ball", "proof file"]
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -147,14 +138,14 @@ class Ray(msgspec.Struct, frozen=True):
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
-    """The false control of a claim; caught if the control of every cell comes out the other way.
+    """The control of a claim; caught if the control of every cell comes out the other way.
 
     Attributes
     ----------
     statement
-        The near statement in plain text.
+        The near statement in plain text; "none declared" if there is none.
     caught
-        True if it came out the other way in every cell.
+        True if it came out the other way in every cell that has one.
     latex
         The statement as text that may hold `$LaTeX$`; empty if there is no control.
     """
@@ -191,6 +182,8 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
     unnoticed
         Distance of its edge from the claim's, in units of the quantity: an error smaller than this could go unnoticed.
         None if the control measures another object.
+    declared
+        False if the claim declares no control for a cell that refutes it: nothing could fail, and nothing is counted.
     """
 
     says: str
@@ -204,32 +197,12 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
     margin: float | None
     quantity: str = ""
     unnoticed: float | None = None
+    declared: bool = True
 
     @property
     def allowed(self) -> Allowed:
         """The range that the control allows."""
         return Allowed(low=self.low, high=self.high, open=self.open)
-
-
-class ProofRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The proof behind a number: an exact result that the library saw when its function returned it, or a proof file.
-
-    Attributes
-    ----------
-    kind
-        "symbolic", "fraction", "ball" or "proof file".
-    statement
-        The exact value as text; for a file, its theorem in words.
-    digest
-        SHA-256 of the statement, 64 hexadecimal digits; for proof files that of each file, one a line.
-    symbols
-        The symbols for all values of which the proof holds.
-    """
-
-    kind: Exact
-    statement: str
-    digest: str
-    symbols: tuple[str, ...] = ()
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -268,8 +241,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         The claim with one thing changed, on the same evidence.
     note
         Further reasons for the verdict, in words.
-    proof
-        The proof of the number, if it is proved; else None.
+    basis
+        What the number rests on: all that its grade is made from.
+    reasons
+        The reasons for the grade, in sentences.
     """
 
     where: dict[str, Scalar]
@@ -290,12 +265,14 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     quantity_latex: str = ""
     claimed_latex: str = ""
-    proof: ProofRecord | None = None
+    basis: Basis = Basis()
+    reasons: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        if self.grade == "proved" and self.proof is None:
-            rule = "only a proof that the library saw makes a cell proved"
-            raise ValueError(f"grade = 'proved' of {self.quantity} without a proof; {rule}.")
+    @property
+    def graded(self) -> tuple[Grade, tuple[str, ...]]:
+        """The grade and its reasons, made again from the basis."""
+        of = (self.quantity_latex or self.quantity, {**self.given, **self.where})
+        return grade_of(self.basis, *of, limit=self.ray is not None)
 
     @property
     def alone(self) -> Verdict:
@@ -304,13 +281,13 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def caught(self) -> bool:
-        """True if the control came out the other way."""
-        return self.control.verdict == self.control.expects
+        """True if the control came out the other way, or none is declared that could have failed."""
+        return not self.control.declared or self.control.verdict == self.control.expects
 
     @property
     def uncontrolled(self) -> bool:
         """True if the control has the same verdict as the claim, so that it controls nothing."""
-        return self.alone in OTHER_WAY and self.control.verdict == self.alone
+        return self.control.declared and self.alone in OTHER_WAY and self.control.verdict == self.alone
 
 
 class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -463,6 +440,10 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
         The reading that the claim belongs to, if the wording allows several; empty if it is a reading by itself.
     file
         The claims file that declares it; empty for the claims shipped with lipverify.
+    forall
+        The range that it declares, which its evidence covers if it is supported: "n >= 2", "L".
+    by_hand
+        The document with the argument in words, if it needs one for its range.
     """
 
     id: str
@@ -495,6 +476,8 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     proves: str = ""
     reading: str = ""
     file: str = ""
+    forall: tuple[str, ...] = ()
+    by_hand: str = ""
 
     def _title(self) -> str:
         return f"{self.id} {self.verdict}"
@@ -524,16 +507,6 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     def moved(self) -> bool:
         """True if the verdict differs from the recorded one; always False for a new claim."""
         return self.expected is not None and self.verdict != self.expected
-
-
-def weakest(grades: Iterable[Grade]) -> Grade | None:
-    """The grade of a claim, from the grades of its cells.
-
-    >>> weakest(["proved", "sampled", "bounded"])
-    'sampled'
-    """
-    order = list(GRADES)
-    return max(grades, key=order.index, default=None)
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
@@ -737,6 +710,6 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of a ledger, named after its format; a copy is in `docs/ledger.schema.json`.
 
     >>> schema()["$id"]
-    'lipverify-ledger-3'
+    'lipverify-ledger-4'
     """
     return {"$id": FORMAT, **msgspec.json.schema(Ledger)}

@@ -3,7 +3,6 @@
 claim         a claim, its cells, controls and cross-checks before anything is measured
 registry      the claims of the library and of a file, and those that a pattern selects
 profile       the amount of evidence: quick or full
-proved        exact results and proofs: which numbers count as proved
 cells, measured, figure, declaration   turn the declarations of a claims file into a plan
 
 This is the package's public interface: tests and other programs import the names below from here.
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
         recorded as recorded,
     )
     from lipverify.claims.plan.profile import profile_named as profile_named
-    from lipverify.claims.plan.proved import seen as seen
     from lipverify.claims.plan.registry import (
         all_claims as all_claims,
         claims_of as claims_of,

@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace as replace_struct
 
+from lipverify.claims.evidence.returned import SOMEWHERE
 from lipverify.claims.language.family import RULE, Point, Range, edge, filled, is_number, meant_at, named_in, value_of
-from lipverify.claims.language.file import Fault
-from lipverify.claims.language.form import EQUALITY_RESOLUTION, NEAREST, Along, Exponent, Form, Identity, Limit
+from lipverify.claims.language.file import Fault, located
+from lipverify.claims.language.form import EQUALITY_RESOLUTION, UNDECLARED, Along, Exponent, Form, Identity, Limit
 from lipverify.claims.ledger.reach import POWER, Spot
 from lipverify.claims.ledger.record import Ray
 from lipverify.claims.ledger.verdict import Allowed, Interval, contains, decide
 from lipverify.claims.plan.claim import CellPlan, ControlPlan, Estimate, Measurement, Read
 from lipverify.claims.plan.measured import Measured, calling, measured_by, number, remark
 from lipverify.claims.plan.profile import Profile, settled
-from lipverify.claims.plan.proved import SOMEWHERE
 from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import defaults
 from lipverify.foundation.latex import plain
@@ -76,7 +75,7 @@ def _axis(name: Any, values: Any, keyword: str) -> Iterator[Point]:
         together = value if isinstance(name, tuple) else (value,)
         if not isinstance(together, tuple | list) or len(together) != len(names):
             raise Fault(f"{keyword}[{name!r}] holds {value!r}: it needs {len(names)} values.", keyword)
-        if not all(_is_coordinate(coordinate) for coordinate in together):
+        if not all(isinstance(part, str) or (is_number(part) and math.isfinite(part)) for part in together):
             raise Fault(f"{keyword}[{name!r}] holds {value!r}: a coordinate is a finite number or text.", keyword)
         meaning = values[value] if isinstance(values, Mapping) else {}
         if not isinstance(meaning, Mapping):
@@ -86,15 +85,12 @@ def _axis(name: Any, values: Any, keyword: str) -> Iterator[Point]:
         yield Point(dict(zip(names, together, strict=True)), {key: str(text) for key, text in meaning.items()})
 
 
-def _is_coordinate(value: Any) -> bool:
-    return isinstance(value, str) or (is_number(value) and math.isfinite(value))
-
-
 def cells(form: Form, family: Point, over: Any, profile: Profile) -> Plans:
     """Plan a cell for each point of the family."""
-    points = points_of(form, family, over, profile)
-    measured = function_of(form, points[0], family)
-    return [(point, _cell(form, point, measured, profile)) for point in points]
+    with located(form.line):
+        points = points_of(form, family, over, profile)
+        measured = function_of(form, points[0], family)
+        return [(point, _cell(form, point, measured, profile)) for point in points]
 
 
 def points_of(form: Form, family: Point, over: Any, profile: Profile) -> list[Point]:
@@ -107,10 +103,11 @@ def spots(form: Form, family: Point, over: Any, profile: Profile) -> Iterator[Sp
     """The points of the cells for display: coordinates, other arguments, and the growing coordinate."""
     given = {name: settled(value, profile) for name, value in form.given.items()}
     numbers = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
-    for point in points_of(form, family, over, profile):
-        fixed = {name: value for name, value in numbers.items() if name not in point.where}
-        ray = ray_of(form, point, profile) if isinstance(form, Along) else None
-        yield Spot(dict(point.where), fixed, ray, plain(form.observed), form.observed)
+    with located(form.line):
+        for point in points_of(form, family, over, profile):
+            fixed = {name: value for name, value in numbers.items() if name not in point.where}
+            ray = ray_of(form, point, profile) if isinstance(form, Along) else None
+            yield Spot(dict(point.where), fixed, ray, plain(form.observed), form.observed)
 
 
 def function_of(form: Form, point: Point, family: Point) -> Measured:
@@ -242,7 +239,7 @@ def _control(form: Form, true: bool, point: Point, measured: Measured, profile: 
         claimed = control.meaning(point).text("").strip()
         return ControlPlan(claimed, control.allowed(point, "control"), edges=control.formulas(point))
     if true:
-        return ControlPlan(NEAREST, partial(_nearest, form.range))
+        return ControlPlan(UNDECLARED, None)
     raise Fault(
         "no control: a control is a near statement that is false, and must come out refuted on the same "
         "evidence; give truth= (the true exponent or value, from which it is derived) or control= (its bound); a "
@@ -282,17 +279,6 @@ def _changed(form: Form, name: str, value: Any, point: Point) -> Any:
         rule = f"{name} is a number such as {usual:g}; give a number, or a formula such as '{name} + 1'"
         raise Fault(f"control: {name} = {value!r}: {rule} ({str(fault).rstrip('.')}).", "control") from None
     return int(result) if isinstance(usual, int) and result.is_integer() else result
-
-
-def _nearest(claimed: Range, interval: Interval) -> Allowed:
-    """The range of the claim's kind that contains the interval with half its width to spare on each side."""
-    low, high = interval.ends
-    half_width = max((high - low) / 2, 4 * sys.float_info.epsilon * max(abs(low), abs(high), sys.float_info.min))
-    if not math.isfinite(half_width):
-        return Allowed()
-    lower, upper = (claimed.low is not None), (claimed.high is not None)
-    both = claimed.equals is not None or (lower and upper)
-    return Allowed(low=low - half_width if lower or both else None, high=high + half_width if upper or both else None)
 
 
 def estimate(growth: Growth, allowed: Allowed) -> Estimate:

@@ -38,6 +38,11 @@ class Measurement:
         """The unique name of the measurement."""
         return f"{self.function.__name__}({', '.join(map(str, self.arguments))})"
 
+    @property
+    def ray(self) -> Ray | None:
+        """The growing coordinate and its points, if a limit is taken."""
+        return next((argument for argument in self.arguments if isinstance(argument, Ray)), None)
+
     def run(self, *needed: Any) -> Any:
         """Measure, given the results of `needs`."""
         return self.function(*self.arguments, *needed)
@@ -78,8 +83,7 @@ class ControlPlan:
     says
         The control's statement about the quantity, such as "≥ 0.54".
     allowed
-        The allowed range, or a function that makes it from the estimate (the nearest statement that the estimate
-        supports).
+        The allowed range; None if the claim declares no control for a cell that refutes it.
     measurement
         The measurement to use instead, if the control changes the measured object and not the range.
     edges
@@ -87,7 +91,7 @@ class ControlPlan:
     """
 
     says: str
-    allowed: Allowed | Callable[[Interval], Allowed]
+    allowed: Allowed | None
     measurement: Measurement | None = None
     edges: dict[str, str] = field(default_factory=dict)
 
@@ -110,7 +114,7 @@ class CellPlan:
     method: str | None = None
     """The method stated by the claim; None if the claim states none."""
     grade: Grade | None = None
-    """The best grade that the claim states; the code that ran decides the grade (`lipverify.claims.run.ran`)."""
+    """The best grade that the claim states; its evidence decides the grade (`lipverify.claims.evidence`)."""
     of: str = ""
     """The name of the quantity in the result."""
     edges: dict[str, str] = field(default_factory=dict)
@@ -121,14 +125,13 @@ class CellPlan:
     @property
     def ray(self) -> Ray | None:
         """The growing coordinate and its points, if a limit is taken."""
-        return next((argument for argument in self.measurement.arguments if isinstance(argument, Ray)), None)
+        return self.measurement.ray
 
     @property
     def given(self) -> dict[str, Scalar]:
         """Numbers and text among the arguments that are not coordinates, including those of nested calls."""
-        own = [
-            argument for argument in self.measurement.arguments if isinstance(getattr(argument, "where", None), dict)
-        ]
+        arguments = self.measurement.arguments
+        own = [argument for argument in arguments if isinstance(getattr(argument, "where", None), dict)]
         handed = {address for point in own for address in getattr(point, "alone", {}).values()}
         behind = self.measurement.with_needs() if handed else ()
         calls = [point for need in behind if need.address in handed for point in need.arguments]
@@ -229,6 +232,8 @@ class Claim:
         The id of the claim that this one proves; empty if it proves none.
     reading
         The reading that the claim belongs to, if the wording allows several; empty if it is a reading by itself.
+    forall, by_hand
+        The range that it declares, and the document with the argument for it, if it needs one.
     heading
         The place of the claim in the report.
     file
@@ -254,6 +259,8 @@ class Claim:
     corrected: str = ""
     proves: str = ""
     reading: str = ""
+    forall: tuple[str, ...] = ()
+    by_hand: str = ""
     heading: Heading | None = None
     file: str = ""
     false_latex: str = ""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
 
+from lipverify.claims.evidence.ranges import LARGE, letters
 from lipverify.claims.language.claim import Agreement, Declaration, Expected
-from lipverify.claims.language.family import RULE, Point, Range, chosen, filled, meant_at, named_in
+from lipverify.claims.language.family import RULE, Point, chosen, filled, meant_at, named_in
 from lipverify.claims.language.file import ClaimsFile, Fault, located
 from lipverify.claims.language.form import Form, sides_of
 from lipverify.claims.language.formula import formula
 from lipverify.claims.ledger.figure import Figure
-from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import KINDS, Kind, Source
 from lipverify.claims.ledger.symbols import is_letter, said, spelled
 from lipverify.claims.plan.cells import Plans, cells, grid, spots
@@ -135,17 +135,19 @@ class _Reading:
             true_latex=of_each(lambda form: form.control_in_words(True, form.typeset)),
             expected=expected,
             plan=lambda: self.evidence(forms, meant),
-            spots=lambda: tuple(spot for form in forms for spot in _spots(form, self.family, self.over, self.profile)),
+            spots=lambda: tuple(spot for form in forms for spot in spots(form, self.family, self.over, self.profile)),
             assumptions=(*_texts(self.words("assumes"), "assumes"), *_meanings(self.family, forms)),
             corrected=self.words("corrected"),
             proves=filled(self.declared.proves, self.coordinates),
             reading=self.words("reading") or str(self.family.where.get("reading", "")),
+            forall=_range(self.words("forall")),
+            by_hand=_document(self.words("by_hand"), self.words("forall")),
         )
 
     def evidence(self, forms: Sequence[Form], meant: Sequence[Form]) -> Evidence:
         """The plan of its evidence; the figure shows the forms as they are `meant`."""
         family, profile, finding = self.family, self.profile, self.words("finding")
-        planned = [_cells(form, family, self.over, profile) for form in forms]
+        planned = [cells(form, family, self.over, profile) for form in forms]
         return Evidence(
             cells=tuple(cell for plans in planned for _, cell in plans),
             cross_checks=tuple(
@@ -226,6 +228,24 @@ def _texts(value: Any, keyword: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def _range(value: Any) -> tuple[str, ...]:
+    """The range that a claim declares, as conditions."""
+    conditions = _texts(value, "forall")
+    if wrong := next((text for text in conditions if not letters(text) and text != LARGE), None):
+        rule = 'it is coordinates and conditions, such as ("n >= 2", "L <= sigma", "d")'
+        raise Fault(f"forall = {wrong!r}: {rule}.", "forall")
+    return conditions
+
+
+def _document(value: Any, forall: Any) -> str:
+    """The document with the argument in words for a declared range."""
+    if not isinstance(value, str):
+        raise Fault(f"by_hand = {value!r}: it is the document with the argument in words.", "by_hand")
+    if value and not forall:
+        raise Fault("by_hand: for which values does the argument hold? Name the range: forall=(...).", "by_hand")
+    return value
+
+
 def _meanings(family: Point, forms: Sequence[Form]) -> Iterator[str]:
     """The meanings of a reading as assumptions, restricted to symbols that the claim uses."""
     for name, value in family.where.items():
@@ -244,25 +264,11 @@ def _named(family: Point) -> Iterator[str]:
         yield value if isinstance(value, str) else f"{formula(name)} = {value:g}"
 
 
-def _cells(form: Form, family: Point, over: Any, profile: Profile) -> Plans:
-    with located(form.line):
-        return cells(form, family, over, profile)
-
-
-def _spots(form: Form, family: Point, over: Any, profile: Profile) -> list[Spot]:
-    with located(form.line):
-        return list(spots(form, family, over, profile))
-
-
 def _with_meanings(form: Form, family: Point) -> Form:
     """The form with the symbols of its reading replaced by their meanings; symbols of its cells stay."""
     point = Point(meaning=family.meaning)
-    controls: dict[str, Any] = {
-        name: value.meaning(point) if isinstance(value, Range) else value
-        for name, value in (("false", form.false), ("true", form.true))
-    }
     truth = None if form.truth is None else meant_at(form.truth, point)
-    return replace(form, range=form.range.meaning(point), truth=truth, **controls)
+    return replace(form.with_ranges(lambda allowed: allowed.meaning(point)), truth=truth)
 
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from lipverify.claims.language.family import Point
+from lipverify.claims.evidence.returned import returned
+from lipverify.claims.language.family import Point, is_number
 from lipverify.claims.language.file import FUNCTION, HOME, Fault, FileFunction, home_of
 from lipverify.claims.ledger.record import Ray
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.plan.profile import Profile, settled
-from lipverify.claims.plan.proved import seen
 from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import Call, parameters
-from lipverify.foundation.noted import tell, unwatched
+from lipverify.foundation.noted import tell
 
 if TYPE_CHECKING:
     from lipverify.scaling import Growth  # a claim is planned without importing a numerical library
@@ -68,6 +68,12 @@ class Arguments(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         arguments = [f"{name}={value!r}" for name, value in sorted((self.where | self.options).items())]
         return ", ".join([*arguments, *(f"{name}={address}" for name, address in self.alone.items())])
+
+
+def options_of(measurement: Measurement) -> set[str]:
+    """The arguments of the functions of a measurement, and of all that it needs, that are not coordinates."""
+    every = (argument for need in measurement.with_needs() for argument in need.arguments)
+    return {name for argument in every if isinstance(argument, Arguments) for name in argument.options}
 
 
 @dataclass(frozen=True)
@@ -166,12 +172,11 @@ def value_at(function: Callable[..., Any], arguments: Arguments, *results: Any) 
     """Call a function and return its result as plain data; `results` are its arguments from other measurements."""
     handed = dict(zip(arguments.alone, results, strict=True))
     result = function(**arguments.where, **arguments.options, **handed)
-    with unwatched():
-        if _size(result) > LARGEST:  # it would be copied between processes and written for minutes
-            rule = f"returned more than {LARGEST:,} numbers and letters"
-            raise InvalidInput(f"{calling(function, arguments)} {rule}; return (value, error), or such pairs by name.")
-        plain, exact = seen(result)
-    tell(exact)
+    if _size(result) > LARGEST:  # it would be copied between processes and written for minutes
+        rule = f"returned more than {LARGEST:,} numbers and letters"
+        raise InvalidInput(f"{calling(function, arguments)} {rule}; return (value, error), or such pairs by name.")
+    plain, known = returned(result)
+    tell(known)
     return plain
 
 
@@ -208,7 +213,7 @@ def number(result: Any, of: str, call: str) -> tuple[float, float]:
         result = result[:2]
     if not isinstance(result, list | tuple) or len(result) != 2:
         raise InvalidInput(f"{call} is {result!r}, a value without an error; return (value, error).")
-    value, spread = map(_real, result)
+    value, spread = (float(part) if is_number(part) else math.nan for part in result)
     if not (math.isfinite(value) and spread >= 0):
         rule = "it must be (value, error): a finite real number, and an error >= 0"
         raise InvalidInput(f"{call} is {result!r}; {rule}.")
@@ -232,11 +237,6 @@ def calling(function: Callable[..., Any], arguments: Arguments | Point) -> str:
     name = function.name if isinstance(function, FileFunction) else function.__name__
     location = f" ({function.location})" if isinstance(function, FileFunction) else ""
     return f"{name}({', '.join(f'{key}={value}' for key, value in arguments.where.items())}){location}"
-
-
-def _real(value: Any) -> float:
-    """A real number as a float; NaN for anything else."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
 
 
 def growth_along(function: Callable[..., Any], ray: Ray, arguments: Arguments, of: str, *values: Any) -> Growth:

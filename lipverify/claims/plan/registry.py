@@ -240,13 +240,9 @@ def guarded(file: ClaimsFile, step: Callable[[], T]) -> T:
     except Interrupted:
         raise
     except BaseException as error:
-        _refuse_file(file, error)
-
-
-def _refuse_file(file: ClaimsFile, error: BaseException) -> NoReturn:
-    line = line_of(error, file)
-    where = f"{file.path}:{line}" if line else file.path
-    raise InvalidInput(f"{where}: {' '.join(_reason(error).split())}") from None
+        line = line_of(error, file)
+        where = f"{file.path}:{line}" if line else file.path
+        raise InvalidInput(f"{where}: {' '.join(_reason(error).split())}") from None
 
 
 def _reason(error: BaseException) -> str:

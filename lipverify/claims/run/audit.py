@@ -22,18 +22,19 @@ from typing import Any
 
 import msgspec
 
+from lipverify.claims.evidence.returned import LONGEST, Certified, Returned, expanded
+from lipverify.claims.evidence.theorems import shipped_proofs
 from lipverify.claims.language.family import EDGES, Point, range_of
 from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages
 from lipverify.claims.ledger.reach import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
-from lipverify.claims.ledger.record import Asked, Cell, Ledger, ProofRecord, Record, weakest
+from lipverify.claims.ledger.record import Asked, Cell, Ledger, Record
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, contains, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown, recorded
-from lipverify.claims.plan.proved import LONGEST, WORDS
-from lipverify.claims.run.judgment import control_of, unnoticed
+from lipverify.claims.run.judgment import COPIED, control_of, declared, method_of, no_control, uncovered, unnoticed
 from lipverify.errors import InvalidInput
-from lipverify.loss.methods import TABLE, best_grade
+from lipverify.loss.methods import TABLE
 
-__all__ = ["Difference", "audit", "audit_against", "ledger_digest", "sealed", "unread"]
+__all__ = ["Difference", "audit", "audit_again", "audit_against", "ledger_digest", "sealed", "unread"]
 
 NUMBER = r"[-+]?[0-9.]+(?:e[-+][0-9]+)?"
 
@@ -102,6 +103,18 @@ def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, 
     return (*of_records, *_order(ledger, tuple(known.values())), *_asked_in_part(ledger, tuple(known.values())))
 
 
+def audit_again(ledger: Ledger) -> Iterator[Difference]:
+    """The theorems of a ledger whose proof files the checker does not certify."""
+    from lipverify.proofs import checker
+
+    cells = ((record, cell) for record in ledger.claims for cell in record.cells)
+    used = {theorem.digest: (record, theorem) for record, cell in cells for theorem in cell.basis.returned.theorems}
+    for digest, (record, theorem) in used.items():
+        text = theorem.proof or shipped_proofs().get(digest, "null")
+        if missing := checker.failures(json.loads(text)):
+            yield _difference(record, "", "proof", _short(theorem.sentence), f"no proof: {_short(missing[0])}")
+
+
 def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
     """Keys in a file that are not part of a ledger, are repeated, or are missing.
 
@@ -115,7 +128,7 @@ def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
         return dict(items)
 
     stated, read = json.loads(text, object_pairs_hook=pairs), json.loads(msgspec.json.encode(ledger))
-    double = [_beside(name, "stands there twice", "a key once") for name in twice]
+    double = [_of_ledger("key", "stands there twice", "a key once", name) for name in twice]
     return (*double, *_keys("", stated, read))
 
 
@@ -125,18 +138,14 @@ def _keys(path: str, stated: Any, read: Any) -> Iterator[Difference]:
         for name in dict.fromkeys((*stated, *read)):
             where = f"{path}.{name}".lstrip(".")
             if name not in read:
-                yield _beside(where, "stated", "no such key")
+                yield _of_ledger("key", "stated", "no such key", where)
             elif name not in stated:
-                yield _beside(where, "left out", "every key is written")
+                yield _of_ledger("key", "left out", "every key is written", where)
             else:
                 yield from _keys(where, stated[name], read[name])
     elif isinstance(stated, list) and isinstance(read, list):
         for index, (entry, entry_read) in enumerate(zip(stated, read, strict=False)):
             yield from _keys(f"{path}[{index}]", entry, entry_read)
-
-
-def _beside(key: str, stated: str, follows: str) -> Difference:
-    return Difference(id="ledger", where=key, what="key", stated=stated, follows=follows)
 
 
 def _manifest(ledger: Ledger) -> Iterator[Difference]:
@@ -147,37 +156,32 @@ def _manifest(ledger: Ledger) -> Iterator[Difference]:
         if entry is None:
             yield _difference(record, "", "manifest", "a claim", "no such claim was asked for")
             continue
-        if record.verdict != "error" and (len(record.cells), len(record.cross_checks)) != (
-            entry.cells,
-            entry.cross_checks,
-        ):
+        sizes = (len(record.cells), len(record.cross_checks))
+        if record.verdict != "error" and sizes != (entry.cells, entry.cross_checks):
             stated = f"{len(record.cells)} cells and {len(record.cross_checks)} cross-checks"
             yield _difference(record, "", "manifest", stated, f"{entry.cells} and {entry.cross_checks} were asked for")
         if digest_of(record) != entry.digest:
             yield _difference(record, "", "digest", "that of another record", "the record was changed")
     order, ids = [claim.id for claim in ledger.asked], [record.id for record in ledger.claims]
     if ids != order and sorted(ids) == sorted(order):
-        yield Difference(
-            id="ledger", where="", what="manifest", stated="in another order", follows="that of the claims"
-        )
+        yield _of_ledger("manifest", "in another order", "that of the claims")
     for id in asked:
         yield Difference(id=id, where="", what="manifest", stated="left out", follows="it was asked for")
     judged = measured(ledger.claims)
     pairs: list[tuple[str, Any, Any]] = [("counts", ledger.counts, counts(judged))]
     pairs += [("passage", stated, follow) for stated, follow in zip_longest(ledger.passages, passages(judged))]
-    for what, stated, follow in pairs:
-        if stated != follow:
-            yield Difference(id="ledger", where="", what=what, stated=_short(stated), follows=_short(follow))
+    for what, stated, follow in _unequal(pairs):
+        yield _of_ledger(what, _short(stated), _short(follow))
     made = ledger.provenance
     if not math.isfinite(made.seconds) or made.seconds < 0:
-        yield Difference(id="ledger", where="", what="seconds", stated=f"{made.seconds}", follows="a time")
+        yield _of_ledger("seconds", f"{made.seconds}", "a time")
     if not _is_time(made.started):
-        yield Difference(id="ledger", where="", what="start", stated=_short(made.started), follows="a time by ISO 8601")
+        yield _of_ledger("start", _short(made.started), "a time by ISO 8601")
     if "lipverify" not in made.versions:
-        yield Difference(id="ledger", where="", what="versions", stated="without lipverify's", follows="what made it")
+        yield _of_ledger("versions", "without lipverify's", "what made it")
     if ledger_digest(ledger) != ledger.digest:
-        what = "the profile, seed, backend, provenance or manifest was changed"
-        yield Difference(id="ledger", where="", what="digest", stated="that of another ledger", follows=what)
+        changed = "the profile, seed, backend, provenance or manifest was changed"
+        yield _of_ledger("digest", "that of another ledger", changed)
 
 
 def _is_time(text: str) -> bool:
@@ -199,20 +203,21 @@ def _record(record: Record) -> Iterator[Difference]:
         if record.cells:
             yield _difference(record, "", "verdict", "error", "its cells are there, and none of them broke")
         return
-    for what, follow in follows(record.id, record.cells, record.cross_checks).items():
-        if getattr(record, what) != follow:
-            yield _difference(record, "", what, getattr(record, what), follow)
+    following = follows(record.id, record.cells, record.cross_checks, record.forall, record.by_hand)
+    pairs = ((what, getattr(record, what), follow) for what, follow in following.items())
+    yield from (_difference(record, "", *found) for found in _unequal(pairs))
     caught = controls_caught(record.verdict, record.cells)
     if record.control.caught != caught:
         yield _difference(record, "", "control", record.control.caught, caught)
+    if record.verdict == "supported" and (why := uncovered(record.forall, record.by_hand, record.cells)):
+        yield _difference(record, "", "range", ", ".join(record.forall), why)
     yield from _history(record)
 
 
 def _evidence(record: Record) -> Iterator[Difference]:
     """The differences in the cells and cross-checks of a record."""
     for cell in record.cells:
-        for what, stated, follow in _cell(cell):
-            yield _difference(record, _place(cell), what, stated, follow)
+        yield from (_difference(record, _place(cell), *found) for found in _cell(cell))
     for check in record.cross_checks:
         place, agrees = f"{check.quantity} {check.where}", agree(check.values, check.errors)
         if check.agrees != agrees:
@@ -242,31 +247,37 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     control = cell.control
     if not _numbers(cell):
         yield "numbers", "not-a-number or infinite", "finite numbers, or none where unbounded"
-    best = weakest([cell.grade, best_grade(cell.method) or "proved"])
-    stated_and_follows = {
-        "verdict": (cell.verdict, settled(cell.alone, decide(control.interval, control.allowed))),
-        "margin": (cell.margin, margin(cell.interval, cell.allowed)),
-        "control's verdict": (control.verdict, decide(control.interval, control.allowed)),
-        "control's margin": (control.margin, margin(control.interval, control.allowed)),
-        "control must be": (control.expects, OTHER_WAY.get(cell.alone, "refuted")),
-        "grade": (cell.grade, best),
-    }
-    for what, (stated, follow) in stated_and_follows.items():
-        if stated != follow:
-            yield what, stated, follow
+    grade, reasons = cell.graded
+    pairs: list[tuple[str, Any, Any]] = [
+        ("verdict", cell.verdict, settled(cell.alone, control.verdict) if control.declared else cell.alone),
+        ("margin", cell.margin, margin(cell.interval, cell.allowed)),
+        ("control must be", control.expects, OTHER_WAY.get(cell.alone, "refuted")),
+        ("grade", cell.grade, grade),
+        ("reasons", cell.reasons, reasons),
+    ]
+    if control.declared:
+        pairs += [
+            ("control's verdict", control.verdict, decide(control.interval, control.allowed)),
+            ("control's margin", control.margin, margin(control.interval, control.allowed)),
+        ]
+    elif control != no_control(control.expects):
+        yield "control", control.says, "nothing, for none is declared"
+    yield from _unequal(pairs)
     yield from _range("claimed", cell.claimed, cell.edges, cell.allowed, cell)
-    yield from _range("control", control.says, control.edges, control.allowed, cell)
-    if cell.proof is not None:
-        yield from _proof(cell.proof, cell)
-    if cell.ray is not None and cell.grade in ("proved", "bounded"):
-        yield "grade", cell.grade, "extrapolated, as a limit along a ray is"
+    if control.declared:
+        yield from _range("control", control.says, control.edges, control.allowed, cell)
+    yield from _basis(cell)
     distance = None if beside_exponent(cell) or control.quantity else unnoticed(cell.allowed, control.allowed)
     if None not in (distance, control.unnoticed) and distance != control.unnoticed:
         yield "what could go unnoticed", control.unnoticed, distance
+    # a false control that allows all that the claim allows could not fail, nor a true one that allows no more than it;
     # if nothing is known of a cell, nothing is known of its control, even one at other coordinates
     known = any(map(math.isfinite, cell.interval.ends))
     alike = known and not control.quantity and control.interval == cell.interval
-    if alike and _no_control(cell.allowed, control.allowed, control.expects):
+    wide, narrow = control.allowed, cell.allowed
+    if control.expects == "supported":
+        wide, narrow = narrow, wide
+    if alike and contains(wide, narrow):
         yield "control", _said(control.allowed), "a statement that is not implied by the claim"
     if not _is_measured(cell):
         yield "interval", _said(cell.interval), f"{cell.measured} ± {cell.error}"
@@ -333,29 +344,80 @@ def _equal(first: float, second: float) -> bool:
     return first == second or math.isclose(first, second, rel_tol=16 * sys.float_info.epsilon)
 
 
-def _proof(proof: ProofRecord, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
-    """Proofs whose digest is not that of their statement, or which state another number than their cell."""
-    if proof.kind != "proof file":
-        digest = sha256(proof.statement.encode()).hexdigest()
-        if proof.digest != digest:
-            yield "proof", f"of the digest {proof.digest[:12]}", f"{digest[:12]} is that of its statement"
-        stated = _stated(proof.statement)
-        if stated is None and proof.kind in ("fraction", "ball") and len(proof.statement) < LONGEST:
-            yield "proof", f"a {proof.kind}: {_short(proof.statement)}", "a number"
-        elif stated is not None and cell.measured is not None and not _within(stated, _around(cell, stated)):
-            yield "proof", f"of {_short(proof.statement)}", f"{cell.measured} was measured"
-    elif not all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in proof.digest.split()) or not proof.digest:
-        yield "proof", f"of the digest {proof.digest[:12]!r}", "a SHA-256 of 64 hexadecimal digits"
+def _basis(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
+    """Differences between what a number is said to rest on and the number."""
+    one, stated = cell.basis.returned, cell.basis.stated
+    if cell.ray is None and cell.measured is not None and cell.error is not None:
+        rounding = 4 * sys.float_info.epsilon * (abs(cell.measured) + cell.error)
+        if stated is None or abs(stated - cell.error) > rounding:
+            yield "stated error", stated, cell.error
+    if one.form in ("number", "library"):
+        return
+    if (one.form in ("theorem", "computed")) != bool(one.theorems):
+        yield "evidence", f"a {one.form} of {len(one.theorems)} theorems", "theorems for numbers that come from some"
+    if stated is None or stated < one.error:
+        yield "stated error", stated, f"at least {one.error:g}, the error of the exact value"
+    at_one_point = None if cell.ray is not None else cell.measured
+    yield from _exact_value(one, cell, at_one_point)
+    if one.form == "symbolic" and len(one.says) < LONGEST and not re.match(r"\d+ of \d+ terms", one.says):
+        found = expanded(one.says, one.symbols)
+        if found is None:
+            yield "expression", _short(one.says), "an expression that is decided"
+        elif at_one_point is not None and not _equal(float(found), at_one_point):
+            yield "expression", _short(one.says), f"{found}"
+    yield from (fault for theorem in one.theorems for fault in _theorem(theorem, cell))
 
 
-def _stated(statement: str) -> Interval | None:
-    """The interval that a proof states, if its statement is a fraction, a ball, or the number of terms left over."""
-    match = re.match(r"(\d+) of \d+ terms (?:is|are) left\b", statement)
-    ball = re.fullmatch(rf"\[?({NUMBER})(?: (?:±|\+/-) ({NUMBER}))?\]?", statement)
+def _exact_value(one: Returned, cell: Cell, measured: float | None) -> Iterator[tuple[str, Any, Any]]:
+    """Differences between an exact value as text, its error, and the number; None for the number of a limit."""
+    known = _stated(one)
+    if known is None:
+        if one.form != "symbolic" and len(one.says) < LONGEST:
+            yield "evidence", f"a {one.form}: {_short(one.says)}", "a number"
+    elif measured is not None:
+        if not _within(known, _around(cell, known)):
+            yield "evidence", _short(one.says), f"{measured} was measured"
+        if known.ends[1] - known.ends[0] > 2 * one.error + 4 * sys.float_info.epsilon * max(map(abs, known.ends)):
+            yield "error of the exact value", one.error, f"half the width of {_short(one.says)}"
+
+
+def _theorem(theorem: Certified, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
+    """Differences between a theorem, its proof file, and the number of the cell."""
+    from lipverify.proofs import checker
+
+    text = theorem.proof or shipped_proofs().get(theorem.digest, "")
+    if sha256(text.encode()).hexdigest() != theorem.digest:
+        yield "proof file", theorem.digest[:12], "that of a file of lipverify's, or of one in the ledger"
+        return
+    try:
+        data = json.loads(text)
+        said = checker.sentence(data)
+    except (ValueError, ArithmeticError, LookupError, RecursionError) as error:
+        yield "proof file", theorem.digest[:12], f"a proof: {_short(error)}"
+        return
+    fact, without = said.facts.get(theorem.fact), ("", "", "", said.ranges)
+    stated = (fact.quantity, str(fact.low), str(fact.high), fact.ranges or said.ranges) if fact else without
+    number = (theorem.quantity, theorem.low, theorem.high, theorem.ranges)
+    pairs = [("theorem", theorem.sentence, said.text), ("number of the theorem", number, stated)]
+    yield from ((what, _short(of), _short(follow)) for what, of, follow in _unequal(pairs))
+    if theorem.fact and cell.ray is None and cell.measured is not None:
+        try:
+            bounds = Interval(float(Fraction(theorem.low)), float(Fraction(theorem.high)))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            yield "number of the theorem", f"{theorem.low} to {theorem.high}", "two fractions"
+            return
+        if not (_within(bounds, _around(cell, Interval.around(0.0, 0.0))) and _within(cell.interval, bounds)):
+            yield "number of the theorem", _said(bounds), f"{cell.measured} ± {cell.error}"
+
+
+def _stated(one: Returned) -> Interval | None:
+    """The interval that an exact value states as text: a fraction, a ball, or the number of terms left over."""
+    match = re.match(r"(\d+) of \d+ terms (?:is|are) left\b", one.says)
+    ball = re.fullmatch(rf"\[?({NUMBER})(?: (?:±|\+/-) ({NUMBER}))?\]?", one.says)
     try:
         if ball and ball[2]:
             return Interval.around(float(ball[1]), float(ball[2]))
-        return Interval.around(float(Fraction(match[1] if match else statement)), 0.0)
+        return Interval.around(float(Fraction(match[1] if match else one.says)), 0.0)
     except (ValueError, ZeroDivisionError, OverflowError):
         return None
 
@@ -372,7 +434,7 @@ def _order(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
     stated = [record.id for record in ledger.claims if not record.file]
     order = [claim.id for claim in claims if claim.id in set(stated)]
     if stated != order and sorted(stated) == sorted(order):
-        yield Difference(id="ledger", where="", what="order", stated="another one", follows="that of the contents")
+        yield _of_ledger("order", "another one", "that of the contents")
 
 
 def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
@@ -386,14 +448,9 @@ def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Differen
     for stated in ledger.passages:
         follows = whole.get((stated.paper, stated.place))
         if follows is not None and stated.outcome.startswith("hold") and follows.outcome != stated.outcome:
-            missing = [id for id in follows.claims if id not in verdicts]
-            yield Difference(
-                id="ledger",
-                where=_short(f"{stated.paper}, {stated.place}"),
-                what="passage",
-                stated=stated.outcome,
-                follows=_short(f"{follows.outcome} without {', '.join(missing) or 'other claims'}"),
-            )
+            missing = ", ".join(id for id in follows.claims if id not in verdicts) or "other claims"
+            place, follow = _short(f"{stated.paper}, {stated.place}"), _short(f"{follows.outcome} without {missing}")
+            yield _of_ledger("passage", stated.outcome, follow, place)
 
 
 def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
@@ -401,21 +458,18 @@ def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
         yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
         return
     control = control_of(claim, record.verdict, record.control.caught)
-    copied = (
-        "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
-        "reading",
-    )  # fmt: skip
-    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in copied]
+    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in COPIED]
     pairs += [("control", record.control, control), ("file", PurePath(record.file).name, PurePath(claim.file).name)]
     if record.verdict != "error":
         planned = claim.evidence.cross_checks
         checks = [(check.where, check.quantity, check.quantity_latex) for check in record.cross_checks]
         asked = [(plan.where, plan.quantity, plan.quantity_latex) for plan in planned]
         pairs += [("cells", len(record.cells), len(claim.cells)), ("cross-checks", checks, asked)]
+        unstated = {name for name, method in TABLE.items() if not method.stated}  # what a claim may leave unsaid
         pairs += [
             ("methods", _short(check.methods), _short((plan.functions, plan.of)))
             for check, plan in zip(record.cross_checks, planned, strict=False)
-            if not set(check.methods) <= {*_unstated(), *plan.functions, *plan.of}
+            if not set(check.methods) <= {*unstated, *plan.functions, *plan.of}
         ]
         pairs += list(_made(record, claim.evidence))
         by_method = any(tried.what == "method" for tried in record.tried)
@@ -423,9 +477,8 @@ def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
             stands = () if by_method else _stands(cell, plan)
             for what, stated, follow in (*_against_plan(cell, plan), *stands):
                 yield _difference(record, _place(cell), what, _short(stated), _short(follow))
-    for what, stated, follow in pairs:
-        if stated != follow:
-            yield _difference(record, "", what, _short(stated), _short(follow))
+    for what, stated, follow in _unequal(pairs):
+        yield _difference(record, "", what, _short(stated), _short(follow))
 
 
 def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
@@ -444,24 +497,13 @@ def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _stands(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
-    """Differences in grade or method, as (field, stated, allowed): those that the planned cell cannot have."""
-    implied = best_grade(plan.method)
-    best = weakest([cell.grade, plan.grade or "proved", implied or "proved"])
-    if cell.grade != best:
-        yield "grade", cell.grade, best
-    if plan.method is not None and implied in (None, cell.grade):  # a stated method is kept if it is earned
-        words = {plan.method}
-    elif plan.method is None and cell.proof is not None:
-        words = {WORDS[cell.proof.kind]}
-    else:
-        words = _unstated() if plan.method is None else {*_unstated(), plan.method}
-    if cell.method not in words:
-        yield "method", cell.method, " or ".join(sorted(words))
-
-
-def _unstated() -> set[str]:
-    """Methods that a cell may name if the claim states none; a claim may also state its own word."""
-    return {name for name, method in TABLE.items() if not method.stated}
+    """Differences in what the claim states of its evidence, as (field, stated, planned)."""
+    best, derives = declared(plan)
+    method = method_of(cell.basis, plan.method, cell.grade)
+    of = cell.basis
+    yield from _unequal(
+        [("best grade", of.best, best), ("derives", of.derives, derives), ("method", cell.method, method)]
+    )
 
 
 def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
@@ -477,10 +519,9 @@ def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
     pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in copied]
     if logarithm:
         pairs.append(("allowed range", _sides(cell.allowed), _sides(plan.allowed)))
-    else:
-        if not _same(cell.allowed, plan.allowed):
-            yield "allowed range", _said(cell.allowed), _said(plan.allowed)
-    yield from (pair for pair in pairs if pair[1] != pair[2])
+    elif not _same(cell.allowed, plan.allowed):
+        yield "allowed range", _said(cell.allowed), _said(plan.allowed)
+    yield from _unequal(pairs)
     yield from _control_against_plan(cell, plan, logarithm)
 
 
@@ -488,20 +529,24 @@ def _control_against_plan(cell: Cell, plan: CellPlan, logarithm: bool) -> Iterat
     """The differences between the control of a cell and its plan; `logarithm` if the power of one decides the cell."""
     control, planned = cell.control, plan.true if cell.control.expects == "supported" else plan.false
     pairs: list[tuple[str, Any, Any]] = [("control", control.says, planned.says)]
+    if control.declared != (planned.allowed is not None):
+        yield "control declared", control.declared, planned.allowed is not None
+    if not control.declared:
+        yield from _unequal(pairs)
+        return
     if not logarithm and not control.quantity:
         distance = None if planned.measurement is not None else unnoticed(cell.allowed, control.allowed)
         pairs.append(("what could go unnoticed", control.unnoticed, distance))
     quantity = control.quantity or cell.quantity
     if plan.ray is None or not quantity.startswith(POWER):
-        allowed = planned.allowed if isinstance(planned.allowed, Allowed) else planned.allowed(cell.interval)
         pairs += [("control's quantity", quantity, plan.quantity), ("control's range", control.edges, planned.edges)]
-        if not _same(control.allowed, allowed):
-            yield "control's range", _said(control.allowed), _said(allowed)
+        if planned.allowed is not None and not _same(control.allowed, planned.allowed):
+            yield "control's range", _said(control.allowed), _said(planned.allowed)
     if planned.measurement is None and not control.quantity and cell.measured is not None and cell.error is not None:
         both = Interval.around(cell.measured, cell.error)
         if any(map(math.isfinite, control.interval.ends)) and not _within(control.interval, both):
             yield "control's interval", _said(control.interval), f"{_said(both)}, which was measured for both"
-    yield from (pair for pair in pairs if pair[1] != pair[2])
+    yield from _unequal(pairs)
 
 
 def _sides(allowed: Allowed) -> tuple[bool, bool, bool]:
@@ -515,12 +560,6 @@ def _same(first: Allowed, second: Allowed) -> bool:
 
 def _short(value: Any) -> str:
     return textwrap.shorten(str(value), 200)
-
-
-def _no_control(claimed: Allowed, control: Allowed, expects: str) -> bool:
-    """True if a control could not fail: a false one allows all that the claim allows, or a true one no more than it."""
-    wide, narrow = (control, claimed) if expects == "refuted" else (claimed, control)
-    return contains(wide, narrow)
 
 
 def _is_measured(cell: Cell) -> bool:
@@ -553,6 +592,15 @@ def _place(cell: Cell) -> str:
 def _said(held: Allowed | Interval) -> str:
     low, high = held.ends
     return f"{low:g} to {high:g}"
+
+
+def _unequal(pairs: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any, Any]]:
+    """Those of (field, stated, recomputed) that differ."""
+    return (pair for pair in pairs if pair[1] != pair[2])
+
+
+def _of_ledger(what: str, stated: str, follows: str, where: str = "") -> Difference:
+    return Difference(id="ledger", where=where, what=what, stated=stated, follows=follows)
 
 
 def _difference(record: Record, where: str, what: str, stated: Any, follows: Any) -> Difference:

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
+from lipverify.claims.evidence.grade import ORDER, OWN, Basis, grade_of, weakest
+from lipverify.claims.evidence.ranges import left_out
+from lipverify.claims.evidence.returned import Ran, Returned
 from lipverify.claims.language.file import location_of
+from lipverify.claims.language.form import UNDECLARED
 from lipverify.claims.ledger.reach import agree, controls_caught, follows, middle, repeated_by
-from lipverify.claims.ledger.record import (
-    GRADES,
-    Cell,
-    CellControl,
-    Control,
-    CrossCheck,
-    ProofRecord,
-    Record,
-)
-from lipverify.claims.ledger.verdict import Allowed, Verdict, conclude, decide, margin, settled
+from lipverify.claims.ledger.record import Cell, CellControl, Control, CrossCheck, Record
+from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, conclude, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
-from lipverify.claims.plan.measured import Arguments, growth_along, number
-from lipverify.claims.plan.proved import OWN, Stood
+from lipverify.claims.plan.measured import growth_along, number, options_of
 from lipverify.claims.run.deciding import step_of
 from lipverify.claims.run.measurement import Outcome
-from lipverify.claims.run.ran import Ran, behind, no_stronger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
+from lipverify.foundation.noted import Grade
 from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import told
 from lipverify.loss.methods import best_grade
+
+COPIED = (
+    "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
+    "reading", "forall", "by_hand",
+)  # fmt: skip
+"""Fields of a record that are those of its claim."""
 
 
 def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
@@ -41,16 +43,22 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     if problem:
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
     try:
-        cells = tuple(_cell(claim, plan, results, standing(plan, outcomes)) for plan in claim.cells)
+        cells = tuple(_cell(plan, results, basis_of(plan, outcomes)) for plan in claim.cells)
         crossed = tuple(_cross_check(plan, outcomes) for plan in claim.evidence.cross_checks)
         verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
+        if verdict == "supported" and (why := uncovered(claim.forall, claim.by_hand, cells)):
+            raise InvalidInput(why)
         disagree = not all(check.agrees for check in crossed)
         figures, tables = claim.made_shows(results)
-        step = step_of(claim, cells, outcomes) if verdict == "inconclusive" and not disagree else None
+
+        def judge(plan: CellPlan, foreseen: Mapping[str, Any]) -> Cell:
+            return _cell(plan, {**results, **foreseen}, basis_of(plan, outcomes))
+
+        step = step_of(claim, cells, outcomes, judge) if verdict == "inconclusive" and not disagree else None
         return _describe(
             claim,
             cost,
-            **follows(claim.id, cells, crossed),
+            **follows(claim.id, cells, crossed, claim.forall, claim.by_hand),
             step=step,
             caught=controls_caught(verdict, cells),
             cells=cells,
@@ -70,24 +78,30 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
     fields: dict[str, Any] = {"measured": "", "margin": None, "grade": None, "cells": (), "finding": "", **outcome}
     return Record(
         id=claim.id,
-        title=claim.title,
-        statement=claim.statement,
-        source=claim.source,
-        kind=claim.kind,
-        assumptions=claim.assumptions,
-        expected=claim.expected,
-        claimed=claim.claimed,
         control=control_of(claim, fields["verdict"], caught),
         seconds=round(cost, 2),
         reproduce=repeated_by(claim.file, claim.id),
-        heading=claim.heading,
-        corrected=claim.corrected,
-        proves=claim.proves,
-        reading=claim.reading,
         tried=claim.tried,
         file=claim.file,
+        **{name: getattr(claim, name) for name in COPIED},
         **fields,
     )
+
+
+def uncovered(forall: Sequence[str], by_hand: str, cells: Sequence[Cell]) -> str:
+    """Why the evidence does not cover the range that a claim declares; empty if it does, or an argument does."""
+    if by_hand:
+        return ""
+    for cell in cells:
+        theorems = [condition for theorem in cell.basis.returned.theorems for condition in theorem.ranges]
+        if missing := left_out(forall, [*cell.basis.returned.symbols, *theorems]):
+            rule = (
+                "a range is declared if an expression has its letters as symbols, or a certified theorem holds for it"
+            )
+            way_out = "declare less, or name the document with the argument in by_hand="
+            told = f"forall = {', '.join(forall)}: the evidence for {cell.quantity} leaves out {missing}"
+            return f"{told}; {rule}; {way_out}."
+    return ""
 
 
 def control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
@@ -97,8 +111,8 @@ def control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
     return Control(statement=claim.false_control, caught=caught, latex=claim.false_latex)
 
 
-def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood) -> Cell:
-    """The verdict of one cell, and of the control that must come out the other way."""
+def _cell(plan: CellPlan, results: Mapping[str, Any], basis: Basis) -> Cell:
+    """The verdict of one cell, its grade, and the control that must come out the other way."""
     result = results[plan.measurement.address]
     estimate = plan.read(result, plan.allowed)
     allowed = estimate.allowed or plan.allowed
@@ -108,70 +122,68 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
     claimed, claimed_latex = plan.claimed, plan.claimed_latex
     if estimate.allowed is not None:
         claimed = claimed_latex = allowed_in_words(allowed)
-    if stood.proof is not None and alone != "refuted" and _overstated(claim, plan, stood.proof):
-        stood = Stood("bounded", stood.method)
-    return Cell(
+    cell = Cell(
         where=plan.where,
         given=plan.given,
         ray=plan.ray,
         quantity=plain(estimate.quantity) or plan.quantity,
-        method=stood.method,
-        grade=stood.grade,
-        proof=stood.proof,
+        method="",
+        grade="estimated",
         measured=measured,
         error=error,
         interval=estimate.interval,
         claimed=claimed,
         allowed=allowed,
         edges={} if estimate.allowed else plan.edges,
-        verdict=settled(alone, control.verdict),
+        verdict=settled(alone, control.verdict) if control.declared else alone,
         margin=margin(estimate.interval, allowed),
         control=control,
         note=estimate.note,
         quantity_latex=estimate.quantity or plan.quantity_latex,
         claimed_latex=claimed_latex,
+        basis=basis,
     )
+    grade, reasons = cell.graded
+    return replace(cell, grade=grade, reasons=reasons, method=method_of(basis, plan.method, grade))
 
 
-def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
-    """The evidence for the number of a cell. A limit is "extrapolated", or weaker if a value on its ray is weaker."""
+def method_of(basis: Basis, stated: str | None, grade: Grade) -> str:
+    """The method of a cell: the claim's own word if that is earned, else the method that ran."""
+    implied = best_grade(stated)
+    earned = stated is not None and (implied is None or weakest([implied, grade]) == implied)
+    return stated if stated is not None and earned else basis.method
+
+
+def basis_of(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Basis:
+    """What the number of a cell rests on; of a limit, the weakest of the values on its ray."""
     along = plan.measurement.function is growth_along
-    derives = best_grade(plan.method) == "bounded" or plan.grade == "bounded"
     sources = plan.measurement.needs if along else (plan.measurement,)
-    values = [_stands(source, plan.of, outcomes, derives) for source in sources]
-    worst = max(values, key=lambda stood: list(GRADES).index(stood.grade))
-    stood = no_stronger(worst, plan.grade, plan.method)
-    return Stood("extrapolated", stood.method) if along and stood.grade in ("proved", "bounded") else stood
+    best, derives = declared(plan)
+    bases = [replace(ran_for(source, plan.of, outcomes), best=best, derives=derives) for source in sources]
+    return max(bases, key=lambda basis: ORDER.index(grade_of(basis, plan.quantity_latex)[0]))
 
 
-def _stands(source: Measurement, of: str, outcomes: Mapping[str, Outcome], derives: bool) -> Stood:
-    """The evidence for the value of one measurement."""
-    every = list(source.with_needs())
-    made = {kind for measurement in every for kind in (outcomes[measurement.address].ran or Ran()).made}
+def declared(plan: CellPlan) -> tuple[Grade | None, bool]:
+    """The best grade that a claim or its method allows, and whether it says that it derives numbers from bounds."""
+    implied = best_grade(plan.method)
+    allowed = [grade for grade in (plan.grade, implied) if grade is not None]
+    return weakest(allowed), implied in ("proved", "bounded") or plan.grade == "bounded"
+
+
+def ran_for(source: Measurement, of: str, outcomes: Mapping[str, Outcome]) -> Basis:
+    """What the value of one measurement rests on: what was returned, and what ran in it and in all that it needs."""
+    ran = [outcomes[measurement.address].ran or Ran() for measurement in source.with_needs()]
     try:
-        _, spread = number(outcomes[source.address].result, of, source.address)
+        _, stated = number(outcomes[source.address].result, of, source.address)
     except InvalidInput:
-        spread = math.inf
-    sampled = any(
-        isinstance(argument, Arguments) and "contexts" in argument.options
-        for measurement in every
-        for argument in measurement.arguments
+        stated = math.inf
+    return Basis(
+        returned=ran[-1].returned.get(of, Returned()),
+        stated=stated if math.isfinite(stated) else None,
+        made=tuple(sorted({made for one in ran for made in one.made})),
+        by=ran[-1].by,
+        draws="contexts" in options_of(source),
     )
-    ran = outcomes[source.address].ran or Ran()
-    return behind(ran, made, of, spread, derives=derives, sampled=sampled)
-
-
-def _overstated(claim: Claim, plan: CellPlan, proof: ProofRecord) -> bool:
-    """True if the claim speaks of all values of a coordinate while the proof covers only the listed ones.
-
-    A number is exact only at its own coordinates. An expression holds for all values of its symbols, and a theorem for
-    those that it names. A refutation needs only one value.
-    """
-    theorem = proof.statement if proof.kind == "proof file" else ""
-    listed = tuple(name for name in plan.where if name not in proof.symbols and not speaks_of_all(theorem, (name,)))
-    numbers = proof.kind in ("fraction", "ball") or (proof.kind == "symbolic" and not proof.symbols)
-    texts = [claim.title.partition(": ")[0], claim.statement]
-    return any(speaks_of_all(text, () if numbers else listed) for text in texts) and bool(listed)
 
 
 def allowed_in_words(allowed: Allowed) -> str:
@@ -192,27 +204,31 @@ def allowed_in_words(allowed: Allowed) -> str:
 def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapping[str, Any]) -> CellControl:
     """The verdict on the control: the true control if the cell refutes, else the false one."""
     control = plan.true if verdict == "refuted" else plan.false
-    if isinstance(control.allowed, Allowed):
-        allowed = control.allowed
-        measured = plan.read(results[(control.measurement or plan.measurement).address], allowed)
-        distance = unnoticed(plan.allowed, allowed)
-        edges = {} if measured.allowed else control.edges
-        allowed, interval, quantity = measured.allowed or allowed, measured.interval, measured.quantity
-    else:  # the nearest statement that this interval supports
-        allowed, interval, quantity = control.allowed(estimate.interval), estimate.interval, estimate.quantity
-        distance, edges = unnoticed(estimate.allowed or plan.allowed, allowed), control.edges
+    expects: Verdict = "supported" if verdict == "refuted" else "refuted"
+    if control.allowed is None:
+        return no_control(expects)
+    measured = plan.read(results[(control.measurement or plan.measurement).address], control.allowed)
+    allowed = measured.allowed or control.allowed
     return CellControl(
         says=control.says,
         low=allowed.low,
         high=allowed.high,
         open=allowed.open,
-        edges=edges,
-        interval=interval,
-        verdict=decide(interval, allowed),
-        expects="supported" if verdict == "refuted" else "refuted",
-        margin=margin(interval, allowed),
-        quantity="" if quantity == estimate.quantity else plain(quantity) or plan.quantity,
-        unnoticed=distance if control.measurement is None else None,
+        edges={} if measured.allowed else control.edges,
+        interval=measured.interval,
+        verdict=decide(measured.interval, allowed),
+        expects=expects,
+        margin=margin(measured.interval, allowed),
+        quantity="" if measured.quantity == estimate.quantity else plain(measured.quantity) or plan.quantity,
+        unnoticed=unnoticed(plan.allowed, control.allowed) if control.measurement is None else None,
+    )
+
+
+def no_control(expects: Verdict) -> CellControl:
+    """The control of a cell for which the claim declares none."""
+    nothing = Interval(None, None)
+    return CellControl(
+        says=UNDECLARED, interval=nothing, verdict="inconclusive", expects=expects, margin=None, declared=False
     )
 
 
@@ -244,27 +260,9 @@ def _cross_check(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> CrossCheck
 def _methods(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> tuple[str, str]:
     """Names that distinguish the two methods: the code that ran, or the functions, or the quantities that were read."""
     words = [
-        next(
-            (stood.method for stood in (outcomes[measurement.address].ran or Ran()).stood.get(of, ())),
-            _stands(measurement, of, outcomes, True).method,
-        )
+        replace(ran_for(measurement, of, outcomes), derives=True).method
         for measurement, of in zip(plan.measurements, plan.of, strict=True)
     ]
-    ran = tuple(name if word == OWN else word for word, name in zip(words, plan.functions, strict=True))
-    first, second = next((pair for pair in (ran, plan.functions, plan.of) if len(set(pair)) == 2), ran)
+    own = tuple(name if word == OWN else word for word, name in zip(words, plan.functions, strict=True))
+    first, second = next((pair for pair in (own, plan.functions, plan.of) if len(set(pair)) == 2), own)
     return first, second
-
-
-def speaks_of_all(text: str, names: tuple[str, ...]) -> bool:
-    r"""True if a text makes a statement for all values of one of these coordinates, or of anything if `names` is empty.
-
-    >>> speaks_of_all("the sum vanishes for every d", ("d",)), speaks_of_all("for every n, at d = 2", ("d",))
-    (True, False)
-    >>> speaks_of_all(r"\forall m: m^2 - m + 41", ()), speaks_of_all("2 + 2 = 4", ())
-    (True, False)
-    """
-    for match in re.finditer(r"\b(?:every|all|any|each|whatever)\b|\\forall", text, re.IGNORECASE):
-        reach = re.split(r"[.;:,]", text[match.end() : match.end() + 60])[0]  # about ten words of a sentence
-        if not names or any(re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", reach) for name in names):
-            return True
-    return False

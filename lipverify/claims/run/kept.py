@@ -8,8 +8,8 @@ from inspect import unwrap
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
+from lipverify.claims.evidence.returned import Ran
 from lipverify.claims.plan.claim import Measurement
-from lipverify.claims.run.ran import Ran
 from lipverify.foundation.provenance import fingerprint
 from lipverify.foundation.store import Rows
 from lipverify.scaling import Growth

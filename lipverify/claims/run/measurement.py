@@ -22,10 +22,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lipverify.claims.evidence.returned import Ran, watched
 from lipverify.claims.language.file import location_of
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.run.kept import Finished
-from lipverify.claims.run.ran import Ran, watched
 from lipverify.claims.run.workers import LOST, SOON, Workers, reach
 from lipverify.errors import DeviceLost
 from lipverify.foundation.output import diverted
@@ -391,7 +391,7 @@ def timed(measurement: Measurement, needed: list[Any]) -> Outcome:
             warnings.showwarning = lambda text, kind, file, line, *_: warned.setdefault(
                 _on_one_line(f"{measurement.address}: {kind.__name__}: {text} ({Path(file).name}:{line})")
             )
-            result, ran = watched(measurement, needed)
+            result, ran = watched(lambda: measurement.run(*needed))
     except Interrupted:
         raise
     # one failing check must not cost other claims their evidence, whatever it raises

@@ -92,13 +92,14 @@ def run(
             outcomes=deciding.outcomes,
             needed_by=deciding.needed_by,
         )
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
     ledger = Ledger(
         profile=profile,
         seed=seed,
         backend=backend,
         provenance=Provenance(
             versions=provenance(),
-            machine=_machine(),
+            machine=f"{system}, Python {platform.python_version()}",
             started=started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - clock, 1),
         ),
@@ -195,8 +196,3 @@ def _workers(
     if jobs == 0:
         return nullcontext(ThisProcess())
     return processes(jobs or len(devices) or os.cpu_count() or 1, shared, devices)
-
-
-def _machine() -> str:
-    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
-    return f"{system}, Python {platform.python_version()}"

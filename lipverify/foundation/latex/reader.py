@@ -13,8 +13,6 @@ r"""The tree of a formula, and its reader. Nothing is guessed: an unknown part i
 | fenced | its brackets, a dot for an absent one | the rows between them |
 | sized | `bigl` of `\bigl(` | its bracket, a sign |
 | grid | the environment | its lines: rows, whose parts are the cells |
-
-pylatexenc groups tokens, but reads neither scripts nor `\left` and `\right`; sympy's reader knows expressions alone.
 """
 
 from __future__ import annotations
@@ -92,19 +90,14 @@ def read(latex: str) -> Part:
     ['scripts', 'space', 'sign', 'space', 'sign']
     """
     reader = _Reader(latex)
+    if word := re.search(r"[^\W_]{40}", latex):
+        reader.refuse("a word that no line can hold", word.start())
     formula = reader.row()
     if reader.peek():
         reader.refuse("unexpected closing brace")
-    if all(part and part.kind == "space" for part in formula.parts):
-        refuse(latex, 0, "an empty formula")
+    if all(part and not part.parts and part.kind in ("space", "row") for part in formula.parts):
+        reader.refuse("an empty formula", 0)
     return formula
-
-
-def refuse(latex: str, position: int, reason: str) -> NoReturn:
-    """Raise the error of a formula with a fault at this position."""
-    near = latex[position : position + 12]
-    where = f"at {near!r}" if near else f"after {latex[-12:]!r}"
-    raise UnreadableError(f"{reason}: character {position + 1} of the formula, {where}".replace("\\\\", "\\"))
 
 
 class _Reader:
@@ -116,7 +109,10 @@ class _Reader:
 
     def refuse(self, reason: str, position: int | None = None) -> NoReturn:
         """Refuse what begins at a position, by default the next token."""
-        refuse(self.latex, self.at if position is None else position, reason)
+        position = self.at if position is None else position
+        near = self.latex[position : position + 12]
+        where = f"at {near!r}" if near else f"after {self.latex[-12:]!r}"
+        raise UnreadableError(f"{reason}: character {position + 1} of the formula, {where}".replace("\\\\", "\\"))
 
     def peek(self) -> str:
         """The next token, which is not consumed; empty at the end."""
@@ -231,9 +227,6 @@ class _Reader:
             self.at = begin
             return self.command(name)
 
-    def label(self, name: str) -> None:
-        self.words(name)
-
     def operator(self, name: str) -> Part:
         star = self.skip() == "*"
         self.at += star
@@ -282,7 +275,6 @@ class _Reader:
         return Part("fenced", fences, tuple(parts))
 
     def grid(self, name: str) -> Part:
-        """The lines of an environment."""
         begin, kind = self.before, self.words(name)
         if kind not in (*symbols.STACKS, *symbols.MATRICES, "cases"):
             self.refuse(f"the environment {kind!r} is not known", begin)
@@ -314,7 +306,6 @@ _MEANINGS: dict[str, Part | Callable[[_Reader, str], Part | None] | None] = {
     **dict.fromkeys(symbols.SWITCHES, _Reader.switched),
     "bmod": row(_SPACED, _MODULO, _SPACED),
     "pmod": lambda reader, name: row(_SPACED, Part("fenced", "()", (row(_MODULO, _SPACED, reader.argument(name)),))),
-    "label": _Reader.label,
     "substack": _Reader.argument,
     "xrightarrow": lambda reader, name: Part("command", "overset", (reader.argument(name), row(Part("sign", "→")))),
     "mathrm": _Reader.upright,

@@ -84,10 +84,8 @@ def mean_interval(batches: Floats, level: float = LEVEL) -> tuple[float, float]:
 
 
 def largest_deviation(values: Floats, errors: Floats, count: int) -> tuple[float, float]:
-    """The largest |value| / standard error, and a p-value for the hypothesis that all values estimate zero.
-
-    `errors` are half-widths of 95 % t intervals from `count` batches. The p-value is Bonferroni's: that of a single
-    value times the number of values, at most 1. It is valid however the values depend on each other.
+    """The largest |value| / standard error, of half-widths of 95 % t intervals from `count` batches, and Bonferroni's
+    p-value for the hypothesis that all values estimate zero, valid however they depend on each other.
 
     >>> largest, chance = largest_deviation(np.array([0.0, 2.042]), np.array([1.0, 1.0]), count=31)
     >>> round(largest, 2), round(chance, 4)

@@ -1,25 +1,19 @@
-r"""A confidence interval for the mean of bounded samples, valid at every number of samples, from running sums.
+"""A confidence interval for the mean of bounded samples, valid at every number of samples, from running sums.
 
 Bet against each candidate mean m: the capital prod_i (1 + lambda_i (x_i - m)), with lambda_i chosen from earlier
 samples only, is a nonnegative martingale when m is the mean, so it exceeds 2 / (1 - level) with probability at most (1
-- level) / 2 (Ville). The interval keeps the m against which neither the upward bets nor the downward bets have reached
-that capital. Source: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86
-(2024), section 4.
+- level) / 2 (Ville). The interval keeps the m against which neither upward nor downward bets have reached it.
 
-Samples need not be kept. They are taken in stages of 16 and then of a sixteenth of all before, with one bet each,
-chosen from other stages. The sums of a stage bound the logarithm of the capital from below,
+Samples are taken in stages of 16 and then of a sixteenth of all before, with one bet each, chosen from other stages.
+The sums of a stage bound the logarithm of the capital from below: (y - log(1 + y)) / y^2 decreases, so that
 
-    log(1 + y) >= y - kappa(a) y^2   for y >= -a,    kappa(a) = (-a - log(1 - a)) / a^2,
+    log(1 + y) >= y - kappa(a) y^2   for y >= -a,    kappa(a) = (-a - log(1 - a)) / a^2.
 
-because (y - log(1 + y)) / y^2 decreases. A capital that is too small makes the interval wider, never wrong; lambda
-falls like N^{-1/2}, kappa tends to 1/2, and nothing is lost in the limit.
+A capital that is too small makes the interval wider, never wrong. With 1500 samples or more the bets use the number of
+remaining samples (`target`), and the half-width is 1.3 times the normal one for 2 500 samples, 1.15 for 20 000. For
+samples far smaller than the range it is about log(2 / (1 - level)) / N ranges.
 
-With 1500 samples or more the bets use the number of remaining samples (`target`). Where the range does not matter the
-half-width is about 1.3 times the normal one for 2 500 samples, 1.25 for 5 000 and 1.15 for 20 000. With fewer samples a
-pilot would cost more than it gains, and a stage has one bet for all m.
-
-For samples far smaller than the range the width is about log(2 / (1 - level)) / N ranges and not a multiple of the
-standard error: N samples cannot exclude that one in N is as large as the range.
+Source: Waudby-Smith and Ramdas, JRSS B 86 (2024), section 4.
 """
 
 from __future__ import annotations
@@ -34,7 +28,16 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means import target
-from lipverify.foundation.means.samples import LEAF, MARGIN, ROUNDING, Leaves, Reduce, joined, leaf_moments
+from lipverify.foundation.means.samples import (
+    LEAF,
+    MARGIN,
+    ROUNDING,
+    Leaves,
+    Reduce,
+    joined,
+    leaf_moments,
+    normal_half_width,
+)
 from lipverify.foundation.means.target import Moments, kappa
 
 WIDE = 2.5
@@ -141,7 +144,7 @@ class Tally:
     def price(self, half_width: Floats) -> str:
         """What a wide range of the samples costs, in words; empty if the half-widths are near normal ones."""
         spread = np.sqrt(self.moments.variance) * self._unit
-        normal = 1.96 * spread / math.sqrt(self.count)
+        normal = normal_half_width(spread / math.sqrt(self.count))
         times = np.divide(half_width, normal, out=np.zeros_like(normal), where=(normal > 0) & (self.extent > 0))
         i = int(np.argmax(times))
         if times[i] < WIDE:
@@ -172,13 +175,10 @@ class Tally:
         return np.asarray(self.extent == 0)
 
     def needed(self, rtol: float, miss: float) -> float:
-        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss.
-
-        The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss); for
-        many samples the first term is at most 1.3 times the normal one.
+        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss: in units of the
+        range these are about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss), the first term at most 1.3
+        times the normal one.
         """
-        from scipy.special import ndtri
-
         sampled = ~self.settled
         if not np.any(sampled):
             return 2.0
@@ -193,7 +193,7 @@ class Tally:
             root = (np.sqrt(spreads) + np.sqrt(spreads + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
             return MARGIN * float(np.max(root)) ** 2
 
-        return min(count(2 * T), max(10_000.0, count((1.3 * float(ndtri(1 - miss / 2))) ** 2)))
+        return min(count(2 * T), max(10_000.0, count(normal_half_width(1.3, 1 - miss) ** 2)))
 
     def _edges(self, level: float) -> tuple[Floats, Floats]:
         threshold, mean = math.log(2 / (1 - level)), self.moments.mean
@@ -254,9 +254,8 @@ def _log_capital(stages: list[Moments], bets: Floats, sign: float, m: Floats) ->
 
 
 def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> Floats:
-    """The root of `excess`, the logarithm of the capital over its threshold, between `outside` and `mean`.
-
-    False position in Illinois's form: stopping early makes the interval wider and never wrong.
+    """The root of `excess`, the logarithm of capital over threshold, between `outside` and `mean`, in Illinois's form:
+    stopping early makes the interval wider and never wrong.
     """
     inside = mean
     rich, poor = excess(outside), excess(mean)

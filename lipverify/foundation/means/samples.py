@@ -24,10 +24,6 @@ ROUNDING = 64 * EPS
 """Relative rounding error of a sample: a bound for a pairwise sum over up to 1e8 tokens, with a margin."""
 TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which the standard error of the mean is trusted."""
-RARE = "rare contexts rule the mean, and its error is not to be believed"
-"""The reason why no verdict is based on an untrusted mean."""
-
-
 LEAF = 256
 """Most samples in one leaf. Sums of leaves are added in the order of the leaves."""
 
@@ -153,15 +149,35 @@ def in_units(differences: Array) -> tuple[Array, float]:
     return differences, 1.0
 
 
+def normal_half_width(standard_error: Any, level: float = 0.95) -> Any:
+    """The half-width of a normal interval: 1.96 standard errors at 95 %."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2)) * standard_error
+
+
+def require_normal(count: int, standard_error: Any, doubt: Any, message: str) -> None:
+    """Refuse means whose samples contradict a normal interval; `message` has a place for the reason."""
+    if count < FEWEST:
+        reason = f"{count} samples are too few, it takes {FEWEST}"
+    elif np.any(np.equal(standard_error, 0)):
+        reason = f"{count} samples did not vary, and rarer ones may"
+    elif not np.all(np.less(doubt, TRUSTED)):
+        reason = (
+            f"the standard error of the sampled variance is {np.max(doubt):.2g} of it, and it must be below {TRUSTED}: "
+            "a few samples carry most of it"
+        )
+    else:
+        return
+    raise OutOfReach(message.format(reason))
+
+
 class NormalTally:
     """Samples of one or more quantities, column by column: sums of their first four powers, and nothing kept.
 
-    Intervals are normal: mean +- 1.96 standard errors at 95 %. They assume enough samples for a normal mean and an
-    accurate variance; nothing bounds their error if a rare, large sample was not drawn. They are refused if the samples
-    contradict the assumption: fewer than 100 samples, a sampled variance whose relative standard error (from the fourth
-    moment) is `TRUSTED` or more, or samples that do not vary.
-
-    `low` and `high` bound each column, with infinities where there are none; a column with low = high is constant.
+    Intervals are normal, and nothing bounds their error if a rare, large sample was not drawn. They are refused for
+    fewer than 100 samples, a `TRUSTED` relative error of the variance or more, or samples that do not vary. A column
+    with low = high is constant.
     """
 
     def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
@@ -171,12 +187,10 @@ class NormalTally:
 
     @property
     def count(self) -> int:
-        """N, the samples added so far to each column."""
         return self._leaves.count
 
     @property
     def settled(self) -> NDArray[np.bool_]:
-        """True for each constant column (low = high)."""
         return np.asarray(self.low == self.high)
 
     def add(self, samples: Array) -> None:
@@ -192,55 +206,36 @@ class NormalTally:
         return np.add.reduce([self._sums, *(leaf[2:] for leaf in _finite(self._leaves.rest()[0]))])
 
     @property
-    def _centre(self) -> Floats:
-        return self._leaves.rest()[1]
-
-    @property
     def mean(self) -> Floats:
-        """The sample mean of each column."""
-        return np.asarray(self._centre + self.sums[0] / self.count)
+        return np.asarray(self._leaves.rest()[1] + self.sums[0] / self.count)
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
-        from scipy.special import ndtri
-
-        if self.count < FEWEST:
-            raise OutOfReach(f"interval='normal': {self.count} samples are too few, it takes {FEWEST}; {WAY_OUT}")
         variance, doubt = self._spread()
-        self._require_trust(variance, doubt)
-        half_width = float(ndtri((1 + level) / 2)) * np.sqrt(variance / self.count)
-        return self.mean, np.where(self.settled, 0.0, half_width) + ROUNDING * np.abs(self.mean)
+        errors = np.sqrt(variance / max(self.count, 1))
+        require_normal(self.count, errors[~self.settled], doubt[~self.settled], f"interval='normal': {{}}; {WAY_OUT}")
+        return self.mean, np.where(self.settled, 0.0, normal_half_width(errors, level)) + ROUNDING * np.abs(self.mean)
 
     def needed(self, rtol: float, miss: float) -> float:
         """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss."""
-        from scipy.special import ndtri
-
         variance, doubt = self._spread()
         wanted, sampled = rtol * np.abs(self.mean), ~self.settled
         if np.any(wanted[sampled] == 0):
             return 4.0 * self.count
-        errors = float(ndtri(1 - miss / 2)) * np.sqrt(variance[sampled]) / wanted[sampled]
+        errors = normal_half_width(np.sqrt(variance[sampled]), 1 - miss) / wanted[sampled]
         trusted = self.count * (2 * float(np.max(doubt[sampled], initial=0.0)) / TRUSTED) ** 2
         return max(float(FEWEST), trusted, MARGIN * float(np.max(errors, initial=0.0)) ** 2)
 
     def _spread(self) -> tuple[Floats, Floats]:
         """The variances and their relative standard errors."""
-        N, shift = self.count, self.sums[0] / self.count
+        N = max(self.count, 1)
+        shift = self.sums[0] / N
         second, third, fourth = (total / N for total in self.sums[1:])
         variance = np.maximum(second - shift**2, 0.0)
         central = fourth - 4 * shift * third + 6 * shift**2 * second - 3 * shift**4
         kurtosis = np.maximum(central, 0.0) / np.where(variance > 0, variance, 1.0) ** 2
         doubt = np.where(variance > 0, np.sqrt(np.maximum(kurtosis - 1, 0.0) / N), 0.0)
         return variance * N / max(N - 1, 1), doubt
-
-    def _require_trust(self, variance: Floats, doubt: Floats) -> None:
-        if np.any((variance == 0) & ~self.settled):
-            raise OutOfReach(f"interval='normal': {self.count} samples did not vary, and rarer ones may; {WAY_OUT}")
-        if np.any(doubt >= TRUSTED):
-            raise OutOfReach(
-                f"interval='normal': the standard error of the sampled variance is {np.max(doubt):.2g} of it, and it "
-                f"must be below {TRUSTED}: a few contexts carry most of it; {WAY_OUT}"
-            )
 
 
 def _finite(leaves: Floats) -> Floats:
@@ -268,7 +263,7 @@ def mean_with_half_width(values: Floats) -> tuple[float, float]:
     Raises
     ------
     OutOfReach
-        If the values contradict the interval: too few, or a few that carry most of the variance (`TRUSTED`).
+        If the values contradict the interval: too few, all equal, or a few that carry most of the variance (`TRUSTED`).
 
     Examples
     --------
@@ -276,12 +271,8 @@ def mean_with_half_width(values: Floats) -> tuple[float, float]:
     >>> round(mean, 12), round(error, 4)
     (0.0, 0.0358)
     """
-    if len(values) < FEWEST:
-        raise OutOfReach(f"{len(values)} values are too few for a normal interval, which takes {FEWEST}; draw more.")
-    mean = sampled_mean(np.asarray(values))
-    if not mean.trusted:
-        raise OutOfReach(
-            f"the standard error of the sampled variance is {mean.doubt:.2g} of it, and it must be below {TRUSTED}: "
-            f"{RARE}; draw more, compare two on the same samples, or take a quantity that is bounded."
-        )
-    return mean.value, 1.96 * mean.standard_error  # the 97.5 % quantile of the normal law
+    count = len(values)
+    mean = sampled_mean(np.asarray(values)) if count > 1 else SampledMean(value=0.0, standard_error=0.0, doubt=0.0)
+    ways_out = "draw more, compare two on the same samples, or take a quantity that is bounded."
+    require_normal(count, mean.standard_error, mean.doubt, f"{{}}; {ways_out}")
+    return mean.value, normal_half_width(mean.standard_error)

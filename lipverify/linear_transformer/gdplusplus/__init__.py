@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.gdplusplus.optimum import (
         excess_loss as excess_loss,
         grown_gdplusplus as grown_gdplusplus,
-        optimal_gdplusplus as optimal_gdplusplus,
     )
     from lipverify.linear_transformer.gdplusplus.spectrum import (
         POINTS as POINTS,
-        spectral_mean as spectral_mean,
         spectral_rule as spectral_rule,
     )
 

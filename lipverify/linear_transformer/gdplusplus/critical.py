@@ -38,14 +38,8 @@ PRECISION, RADIUS = 704, 2.0**-330
 
 
 class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A certified critical point of the expected loss.
-
-    Attributes
-    ----------
-    weights
-        (yx_1, xx_1, yx_2, ...), 2 L - 1 numbers, as doubles; there is no other critical point within `RADIUS`.
-    index
-        The number of negative eigenvalues of the Hessian; the others are positive. 0 at a strict local minimum.
+    """A certified critical point of the expected loss: (yx_1, xx_1, yx_2, ...), 2 L - 1 doubles, and the number of
+    negative eigenvalues of the Hessian, 0 at a strict local minimum. No other critical point is within `RADIUS`.
     """
 
     weights: tuple[float, ...]

@@ -42,10 +42,7 @@ class Explored(NamedTuple):
 def explored(
     loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.random.Generator, thorough: bool = True
 ) -> Explored:
-    """Search by all routes for minima of the loss on coarse nodes; if not `thorough`, from shorter models alone.
-
-    `shorter` are the best models with one layer less, (count, 2 L - 3), or none; `n` is the mean eigenvalue.
-    """
+    """Search by all routes for minima on coarse nodes; if not `thorough`, from the best shorter models alone."""
     if layers == 1:
         return Explored(descended(loss, np.asarray([[-1.0 / n]]), 30).weights, 1, 1, ("random",))
     if not thorough:

@@ -36,11 +36,6 @@ def follow(t: Any, layers: Iterable[GDPlusPlus]) -> Eigenstate:
 
     Along an eigenvector a token has become m x and the weight vector is w = p(Sigma) alpha, alpha = sum y x. A layer
     takes m' = m (1 + xx s), p' = p - yx m^2 r and r' = r (1 + yx s) with s = t m^2 and r = 1 - t p.
-
-    Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, section 4, with omega_xy = omega_yy = 0.
-
-    >>> follow(2.0, [GDPlusPlus(-0.25, 0.0), GDPlusPlus(0.0, -2.0)])
-    Eigenstate(m=0.5, p=0.5, r=0.0, s=0.5)
     """
     m, p, r = 1 + 0 * t, 0 * t, 1 + 0 * t
     for layer in layers:
@@ -69,13 +64,8 @@ def layers_of(weights: Floats) -> tuple[GDPlusPlus, ...]:
 
 
 def residual(weights: Floats, t: Floats) -> Residual:
-    """The logarithm of |e(t)|, its sign and gradient, for weights as `flat_weights` orders them.
-
-    In the tail rho is as small as e^{-2000} and e^2 as large as its inverse, so e and tau are logarithms with a sign.
-
-    >>> found = residual(flat_weights([GDPlusPlus(-0.5, -0.25), GDPlusPlus(0.0, -1.0)]), np.asarray([1.0]))
-    >>> bool(abs(found.sign * np.exp(found.log) - 0.75 * (1 - 0.5**2)) < 1e-15)
-    True
+    """log |e(t)|, the sign of e and the gradient of log |e|: in the tail rho is as small as e^{-2000} and e^2 as large
+    as its inverse, so e and tau are logarithms with a sign.
     """
     log_tau, log_e, sign = np.log(t), np.zeros_like(t), np.ones_like(t)
     tau_gradient, e_gradient = (np.zeros((len(weights), len(t))) for _ in range(2))
@@ -102,13 +92,7 @@ def residual(weights: Floats, t: Floats) -> Residual:
 
 @dataclass(frozen=True)
 class ExcessLoss:
-    """The loss of GD++ beyond the best constant ridge regression, exactly, as half a sum of squares.
-
-    Attributes
-    ----------
-    rule, noise
-        Average over eigenvalues, and s = E sigma^2.
-    """
+    """Half a sum of squares, the loss of GD++ beyond the best constant ridge regression; `noise` is s = E sigma^2."""
 
     rule: SpectralRule
     noise: float
@@ -128,7 +112,6 @@ class ExcessLoss:
         return log_scale, np.exp(log_scale) * (s / (t + s))
 
     def __call__(self, weights: Floats) -> float:
-        """The loss beyond the best constant ridge regression."""
         deviations, _ = self.deviations(weights)
         with np.errstate(over="ignore"):
             return float(deviations @ deviations) / 2

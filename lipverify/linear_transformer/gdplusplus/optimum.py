@@ -1,12 +1,9 @@
 """The best GD++ weights for any depth and law of the noise, by least squares in 2 L - 1 numbers, without training.
 
-The loss has many minima; the search uses several routes (see `exploring`), one of them from the optimum with one layer
-less and a layer that does nothing, so a deeper optimum is never worse. `floor` proves a lower bound for every GD++.
-
-From three layers on, the best weights for the expectation over all contexts and for the mean over a sample differ:
-they depend on eigenvalues too rare to occur in a sample. No noise, n = 20, d = 10, four layers: those that are best on
-the eigenvalues of 10^5 contexts lose 1.1e-4 there and 10^34 in expectation; the least expected loss known is 4.0e-4.
-`seen_in=k` restricts the average to the eigenvalues that occur in k contexts.
+The loss has many minima, see `exploring`. From three layers on, the best weights for the expectation over all contexts
+and for the mean over a sample differ, by eigenvalues too rare to occur in it. No noise, n = 20, d = 10, four layers:
+those that are best on the eigenvalues of 10^5 contexts lose 1.1e-4 there and 10^34 in expectation; the least expected
+loss known is 4.0e-4. `seen_in=k` restricts the average to the eigenvalues that occur in k contexts.
 """
 
 from __future__ import annotations
@@ -183,15 +180,8 @@ INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
 
 
 def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None = None) -> tuple[GDPlusPlusOptimum, ...]:
-    """Minima grown layer by layer, by a search of a second; parameters and errors as in `optimal_gdplusplus`.
-
-    Layers of a few sizes are inserted at every position of the best models with one layer less; from four layers on
-    `optimal_gdplusplus` finds better minima. Trained models begin here, and their records name these bits.
-
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> one, two = grown_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
-    >>> round(two.loss.value, 6)
-    0.267942
+    """Minima grown layer by layer, by a search of a second: layers of a few sizes are inserted at every position of the
+    best models with one layer less. Trained models begin here, and their records name these bits.
     """
     grown: list[Minimum] = []
     optima = []

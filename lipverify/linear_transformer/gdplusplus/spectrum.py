@@ -32,15 +32,10 @@ PANEL, POINTS = 0.5, 20
 
 @dataclass(frozen=True)
 class SpectralRule:
-    """Nodes and weights for int f(t) rho(t) dt = E tr f(Sigma).
+    """Nodes and weights for int f(t) rho(t) dt = E tr f(Sigma), over eigenvalues up to `reach`.
 
-    Attributes
-    ----------
-    t, log_weights
-        Eigenvalues and logarithms of the weights, (nodes,): in the tail the weights are below the smallest double.
-    reach, error
-        The largest eigenvalue that the rule covers, and the largest relative error among mass and exact moments
-        E tr Sigma^k, k <= 3, before a rule was cut short.
+    Weights are logarithms: in the tail they are below the smallest double. `error` is the largest relative error of
+    mass and moments E tr Sigma^k, k <= 3, before a rule was cut short.
     """
 
     t: Floats

@@ -5,22 +5,9 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.linear_transformer.regression.adjusted import (
-        SEQUENCES as SEQUENCES,
-        evaluation as evaluation,
-    )
-    from lipverify.linear_transformer.regression.bayes import Bayes as Bayes
-    from lipverify.linear_transformer.regression.contexts import (
-        Contexts as Contexts,
-        Regression as Regression,
-        draw_contexts as draw_contexts,
-    )
-    from lipverify.linear_transformer.regression.noise import (
-        CategoricalNoise as CategoricalNoise,
-        NoiseLaw as NoiseLaw,
-        UniformNoise as UniformNoise,
-        noise_named as noise_named,
-    )
-    from lipverify.linear_transformer.regression.ridge import AdaRR as AdaRR, ConstRR as ConstRR, TunedRR as TunedRR
+    from lipverify.linear_transformer.regression.adjusted import SEQUENCES as SEQUENCES
+    from lipverify.linear_transformer.regression.contexts import Contexts as Contexts
+    from lipverify.linear_transformer.regression.noise import NoiseLaw as NoiseLaw, noise_named as noise_named
+    from lipverify.linear_transformer.regression.ridge import TunedRR as TunedRR
 
 lazy()

@@ -27,10 +27,8 @@ class Eigenbasis:
     ----------
     values, vectors
         t, (contexts, d), ascending and >= 0, the first d - rank 0; and V, (contexts, d, d), one eigenvector a column.
-    moment, energy
-        z = V^T alpha, (contexts, d), 0 where t is; and sum y^2, (contexts,).
-    n
-        Tokens in a context.
+    moment, energy, n
+        z = V^T alpha, (contexts, d), 0 where t is; sum y^2, (contexts,); and tokens in a context.
     """
 
     values: Array
@@ -41,7 +39,6 @@ class Eigenbasis:
 
     @property
     def d(self) -> int:
-        """Dimension of the covariates."""
         return int(self.values.shape[-1])
 
     @property
@@ -108,7 +105,6 @@ class SpectralEstimator(ABC):
         """The weights w in the eigenbasis, (contexts, d)."""
 
     def __call__(self, contexts: Contexts) -> Array:
-        """The weights w, (contexts, d)."""
         basis = eigenbasis(contexts)
         return basis.back(self.coordinates(basis))
 

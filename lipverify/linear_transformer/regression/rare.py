@@ -105,14 +105,9 @@ def decades(
 def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: str) -> Thinned:
     """`thinned` contexts, with the largest replaced by equal numbers of each decade up to `rare`, and their shares.
 
-    The decades from `FIRST` on have the total share 10^-FIRST, their probability. Among them each has the share
-    `1 / FALL` of the one before, instead of a tenth: at their true probabilities training would never remove a loss of
-    10^6 on one context in 10^9.
-
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> few = with_rare(Regression(3, 20, UniformNoise(1.0)), 1024, rare=9, seed=0, stream="a")
-    >>> len(few.contexts) > 1024, round(float(few.share.sum()), 12)
-    (True, 1.0)
+    The decades from `FIRST` on have the total share 10^-FIRST, their probability. Among them each has the share `1 /
+    FALL` of the one before, instead of a tenth: at their true probabilities training would never remove a loss of 10^6
+    on one context in 10^9.
     """
     tail = list(decades(regression, rare + 1, seed, stream, population=POPULATION))
     plain = thinned(regression, count, seed, stream)

@@ -106,7 +106,6 @@ class TunedRR(SpectralEstimator):
         number("factor", self.factor, "a constant of ridge", least=0)
 
     def coordinates(self, basis: Eigenbasis) -> Array:
-        """The coordinates z / (t + min(factor * estimate, cap))."""
         xp = basis.values.__array_namespace__()
         penalty = self.factor * variance_estimate(basis)
         return basis.shrunk(xp.where(penalty < self.cap, penalty, self.cap))

@@ -7,13 +7,12 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify.linear_transformer.training.lineage import PLANS as PLANS
     from lipverify.linear_transformer.training.objective import Objective as Objective, draw_sample as draw_sample
-    from lipverify.linear_transformer.training.record import Trained as Trained, estimate as estimate
+    from lipverify.linear_transformer.training.record import Trained as Trained
     from lipverify.linear_transformer.training.stages import Plan as Plan, Stage as Stage
     from lipverify.linear_transformer.training.witness import (
         name_of as name_of,
         names_of as names_of,
         read_witness as read_witness,
-        trainings as trainings,
         write_witness as write_witness,
     )
 

@@ -1,8 +1,6 @@
-"""The lineage of trained models, each grown from shorter and narrower ones, and the effort for each.
+"""The lineage of trained models, each grown from shorter and narrower ones (`parents`), and the effort for each.
 
-Every model starts from the model with one layer less and a layer inserted, and from random weights; all families but
-DIAG from DIAG of the same depth, DIAG and SAFE from a minimum of GD++, LOWRANK from FULL projected to its form;
-SAFEFULL only from FULL. Models go one by one into a folder of witnesses, so that an interruption loses only one.
+Models go one by one into a folder of witnesses, so that an interruption loses only one.
 """
 
 from __future__ import annotations
@@ -80,10 +78,7 @@ def trained(
     grown_from: Sequence[Trained] = (),
     arithmetic: Arithmetic | None = None,
 ) -> Trained:
-    """Train a model of one of `families.NAMES`, grown from the models of `parents`, in their order.
-
-    `noise` names the problem, such as "uniform-3" or "uniform-3@5x10"; `arithmetic` is native if there is a C compiler.
-    """
+    """Train a model of one of `families.NAMES`, grown from the models of `parents`, in their order."""
     kind, plan = family_named(family, regression_named(noise)), plan_of(family, layers)
     samples = f"trained/{address_of(kind.regression)}"  # the same for all models, to compare losses
     stream = f"{samples}/{family}/{layers}"
@@ -185,10 +180,8 @@ def make(
     arithmetic: Arithmetic | None = None,
     made: Made | None = None,
 ) -> list[Witness]:
-    """The witnesses of the models in a folder; missing ones are trained, each after its parents.
-
-    A stored model is not trained again if it has the same settings, a valid digest, and the stored models as parents.
-    `made` is called for each model; `arithmetic` is as for `trained`.
+    """The witnesses of the models in a folder; one that is missing, or has other settings or parents, is trained, each
+    after its parents. `made` is called for each model.
     """
     every, witnesses = in_order(models), dict[Model, Witness]()
     for noise in dict.fromkeys(model.noise for model in every):

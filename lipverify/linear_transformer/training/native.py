@@ -44,10 +44,7 @@ class Packed:
         self.share = _vectors(share.reshape(-1, lanes))
 
     def losses(self, weights: Floats, cap: float, bounded: bool = True) -> tuple[Floats, Floats]:
-        """Contributions (contexts,), and the gradient of their sum weighted by shares, at `Family.numbers`.
-
-        `cap` and `bounded` are as for `counted`.
-        """
+        """Contributions (contexts,), see `counted`, and the gradient in the numbers of their sum by shares."""
         sign = 0.0 if math.isinf(cap) else cap if bounded else -cap
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, gradient = _vectors(np.zeros(self.share.shape)), np.zeros(weights.shape)
@@ -101,7 +98,7 @@ class Compiled(NamedTuple):
 def _compiled(size: int) -> Compiled:
     """The compiled code for moments of this size, refused if it disagrees with NumPy."""
     source = (files(__package__) / "collapsed.c").read_text(encoding="utf-8")
-    return _loaded(compiled_from(f"#define SIZE {size}\n{source}", lambda made: agrees(made, size)))
+    return _loaded(compiled_from(f"#define SIZE {size}\n{source}", lambda made: equals_numpy(made, size)))
 
 
 def _loaded(made: ctypes.CDLL) -> Compiled:
@@ -111,10 +108,9 @@ def _loaded(made: ctypes.CDLL) -> Compiled:
     return Compiled(function, ctypes.c_int.in_dll(made, "lanes").value)
 
 
-def agrees(made: ctypes.CDLL, size: int) -> bool:
-    """True if compiled code agrees with NumPy, up to rounding, in losses, gradients and weights of the prediction.
-
-    The sample covers both forms, one layer and three, a cap, a logarithm and neither; one context's loss overflows.
+def equals_numpy(made: ctypes.CDLL, size: int) -> bool:
+    """True if compiled code agrees with NumPy, up to rounding, in losses, gradients and weights of the prediction: in
+    both forms, for one layer and three, with a cap, a logarithm and neither, where one context's loss overflows.
     """
     if not (hasattr(made, "collapsed") and hasattr(made, "lanes")):
         return False

@@ -1,8 +1,7 @@
 """The logarithm of the capped adjusted loss over a fixed sample of contexts, with its gradient.
 
-The prediction is a polynomial of degree 3^L in the data, so a single rare context can dominate the average at a start:
-losses are capped (`counted`). Losses of table entries span twelve decades; their logarithm gives every descent the
-same scale.
+Losses are capped, because the prediction has degree 3^L in the data and a rare context can dominate the average; their
+logarithm gives every descent the same scale, because they span twelve decades.
 """
 
 from __future__ import annotations
@@ -46,10 +45,7 @@ class Sample:
 
 @lru_cache(maxsize=4)
 def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare: int = 0) -> Sample:
-    """`count` contexts of an address, a multiple of `thinned.GROUP`, thinned out of `thinned.POOL` times as many.
-
-    With `rare` > 0 contexts of each decade of rareness up to that one replace the largest of them.
-    """
+    """`thinned` contexts of an address, a multiple of `thinned.GROUP`; with some of each decade up to `rare` > 0."""
     few, share = with_rare(regression, count, rare, seed, stream) if rare else thinned(regression, count, seed, stream)
     goals = []
     for first in range(0, len(few), GROUP):  # a group at a time bounds the memory

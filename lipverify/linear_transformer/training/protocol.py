@@ -48,18 +48,11 @@ COMMAND = "python -m lipverify.linear_transformer.training.protocol"
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One training run: its final weights, and its losses on the way; it is an estimator, as `record.Trained` is.
+    """One training run, which is an estimator, as `record.Trained` is.
 
-    Attributes
-    ----------
-    family, layers, seed
-        Which.
-    steps, rate
-        Steps of the run, and its learning rate until four fifths of them are done.
-    weights
-        At the end, layer by layer, as in `SHAPES`.
-    losses
-        Mean loss over the batches of each `EVERY` steps. A context counts as at most d/2, which the prediction 0 loses.
+    `rate` is the learning rate until four fifths of the steps are done, `weights` are those at the end as in `SHAPES`,
+    and `losses` are means over the batches of each `EVERY` steps. A context counts as at most d/2, which the prediction
+    0 loses.
     """
 
     family: str
@@ -81,7 +74,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return model_of(self.numbers)
 
     def __call__(self, contexts: Contexts) -> Any:
-        """The weights w of the prediction, (contexts, d)."""
         return by_compiled(self.numbers, contexts, partial(read_out, self.model))
 
 

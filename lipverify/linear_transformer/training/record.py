@@ -30,7 +30,6 @@ class OfFamily:
     weights: Floats
 
     def __call__(self, contexts: Contexts) -> Any:
-        """The weights w of the prediction, (contexts, d)."""
         return by_compiled(self.family.numbers(self.weights), contexts, self.by_array)
 
     def by_array(self, gram: Array) -> Array:
@@ -42,10 +41,7 @@ class OfFamily:
 
 
 def by_compiled(numbers: Floats, contexts: Contexts, by_array: Callable[[Array], Array]) -> Any:
-    """The weights w of the prediction, (contexts, d), from the numbers that the compiled code takes.
-
-    Few contexts, and those whose loss overflows, are left to `by_array`, a function of their moments.
-    """
+    """The weights w of the prediction, (contexts, d); few contexts and overflowing ones are left to `by_array`."""
     many = isinstance(contexts.gram, np.ndarray) and len(contexts) >= FEW and len(numbers) <= DEEPEST
     ready = packed(contexts) if many else None
     if ready is None:
@@ -57,24 +53,11 @@ def by_compiled(numbers: Floats, contexts: Contexts, by_array: Callable[[Array],
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
-    """A trained model.
+    """A trained model, which is also an estimator: called with contexts it gives w, (contexts, d).
 
-    It is an estimator: called with contexts it gives w, (contexts, d).
-
-    Attributes
-    ----------
-    family, noise, d, n, layers
-        One of `families.NAMES`; the problem that it was trained on; its depth.
-    weights
-        In the units and the order of the family's arrays (layers, *shape).
-    loss
-        The adjusted loss on fresh contexts.
-    training, slope
-        Capped loss on the last training sample, and the norm of the gradient of its logarithm in the weights.
-    origin
-        The start that won.
-    gradients, arithmetic
-        Millions of gradients, counted by context and layer, that its training computed, and by which arithmetic.
+    `weights` are in the units and the order of the family's arrays, `loss` is the adjusted loss on fresh contexts. Of
+    the training are the capped loss on its last sample, the norm of the gradient of its logarithm, the start that won,
+    and the millions of gradients, counted by context and layer, that it computed in this arithmetic.
     """
 
     family: str
@@ -92,26 +75,21 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def regression(self) -> Regression:
-        """The problem that the model was trained on."""
         return Regression(self.d, self.n, self.noise)
 
     @property
     def kind(self) -> Omega | Full:
-        """The family, which the record stores by name."""
         return family_named(self.family, self.regression)
 
     @property
     def array(self) -> Floats:
-        """The weights, (layers, *shape)."""
         return np.asarray(self.weights).reshape(self.layers, *self.kind.shape)
 
     @property
     def model(self) -> tuple[Parametrisation, ...]:
-        """The layers, in the units of the data."""
         return self.kind.model(self.array)
 
     def __call__(self, contexts: Contexts) -> Any:
-        """The weights w of the prediction, (contexts, d)."""
         return OfFamily(self.kind, self.array)(contexts)
 
 

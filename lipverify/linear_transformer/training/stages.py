@@ -59,16 +59,8 @@ def descend(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of a training.
-
-    Attributes
-    ----------
-    contexts, iterations
-        The sample, a multiple of 1024, and steps on it.
-    kept
-        Number of grown starts and of random starts that continue; 0 for the best of all alone.
-    cap
-        Cap of the loss of a context, in units of the current loss.
+    """One stage: its contexts (a multiple of 1024) and steps; the grown and the random starts that continue, each
+    `kept` (0: the best of all); and the cap of the loss of a context, in units of the current loss.
     """
 
     contexts: int
@@ -79,16 +71,8 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """The effort of a training.
-
-    Attributes
-    ----------
-    stages
-        The stages in order.
-    draws, random
-        Number of random layers inserted at each position, and of starts from random weights alone.
-    chosen_on, reported_on
-        Contexts on which starts are compared, and on which the loss is reported.
+    """The effort of a training: its stages; the random layers inserted at each position, and the starts from random
+    weights alone; the contexts on which starts are compared, and those on which the loss is reported.
     """
 
     stages: tuple[Stage, ...]

@@ -1,9 +1,8 @@
 """Independent replications of Table 1: the number that the table would print of a model, any number of times.
 
-An entry of the table is a mean over 100,000 sequences, and its law has a heavy tail: most tables are near its median,
-and occasionally one context makes the mean a hundred times as large. So the median over tables and the share of tables
-that explode describe it. All estimators are measured on the same contexts. This takes an hour, so the means are
-shipped, and every use of the file measures the first part of one table again.
+An entry is a mean over 100,000 sequences of a law with a heavy tail: most tables are near its median, and occasionally
+one context makes the mean a hundred times as large. All estimators see the same contexts. This takes an hour, so the
+means are shipped, and every use measures the first part of one table again.
 
     python -m lipverify.linear_transformer.training.tables --tables 20 [LAW ...]
 """
@@ -123,7 +122,6 @@ class Filter(SpectralEstimator):
     layers: tuple[GDPlusPlus, ...]
 
     def coordinates(self, basis: Eigenbasis) -> Floats:
-        """p(t) z."""
         return np.asarray(follow(basis.values, self.layers).p * basis.moment)
 
 

@@ -7,6 +7,7 @@ renamed, which is refused. The weights are evidence because the claims evaluate 
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import machine_here
-from lipverify.foundation.shipped import shipped
+from lipverify.foundation.shipped import CONTENTS, shipped
 from lipverify.foundation.store import names_in, read_record, sealed, write_record
 from lipverify.linear_transformer.published import column_of, regression_named
 from lipverify.linear_transformer.training.record import Trained
@@ -25,25 +26,11 @@ FORMAT = 1
 """Version of the file's format; any other version is refused."""
 DECIMALS = 10
 """Decimals of a weight that comes with lipverify, in the units of its family, in which weights are of order 1."""
-COMMAND = "lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds {}"
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A trained model with everything needed to train it again.
-
-    Attributes
-    ----------
-    format, command, digest
-        `FORMAT`; the command that trains the model and its ancestors; the digest of all other fields.
-    noise, family, layers, seed
-        The coordinates of the model; the law by its name, with the size if it differs from the table's:
-        "uniform-3@5x10".
-    plan, grown_from
-        The settings, and the digests of the models that it was grown from, in the order of `lineage.parents`.
-    seconds, machine
-        Processor time, and the machine: bits depend on the processor, the library and the compiler.
-    trained
-        The model itself, with the loss that its maker reported.
+    """A trained model with everything needed to train it again: `noise` names the law, with the size if it differs from
+    the table's, and `grown_from` are the digests of the models of `lineage.parents`.
     """
 
     format: int
@@ -61,7 +48,6 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def name(self) -> str:
-        """The model's name: its law, and its key in the file of that law."""
         return name_of(self.noise, self.family, self.layers, self.seed)
 
 
@@ -77,7 +63,7 @@ def models_path(folder: Path, noise: str) -> Path:
 def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, ...], seconds: float) -> Witness:
     noise, layers = column_of(trained.regression), trained.layers
     made = Witness(
-        format=FORMAT, command=COMMAND.format(noise, trained.family, layers, seed), noise=noise, family=trained.family,
+        format=FORMAT, command=command_of(noise, trained.family, layers, seed), noise=noise, family=trained.family,
         layers=layers, seed=seed, plan=plan, grown_from=grown_from, seconds=round(seconds, 2), machine=machine_here(),
         trained=trained,
     )  # fmt: skip
@@ -94,7 +80,7 @@ def rounded(trained: Trained) -> Trained:
 def read_witness(name: str, folder: Path) -> Witness:
     """The witness of this name in a folder of models; refused if there is none or the file was edited."""
     noise, _, model = name.partition("/")
-    subject, way_out = f"witness {name}", f"`{COMMAND.format(noise, *model.rsplit('-', 2))}` makes it again"
+    subject, way_out = f"witness {name}", f"`{command_of(noise, *model.rsplit('-', 2))}` makes it again"
     witness = read_record(models_path(folder, noise), Witness, FORMAT, subject, way_out, model)
     if witness.name != name or not _consistent(witness):
         raise InvalidInput(f"{subject} holds {witness.name!r}: a line is named after its model; {way_out}.")
@@ -109,6 +95,16 @@ def write_witness(witness: Witness, folder: Path) -> None:
 def names_of(noise: str, folder: Path | None = None) -> tuple[str, ...]:
     """The names of the models for a law in a folder of models; by default the shipped ones."""
     return tuple(f"{noise}/{model}" for model in names_in(models_path(folder or models_folder(), noise)))
+
+
+def trained_claims() -> str:
+    """The claims that rest on trained models, by the beginning of their ids."""
+    return str(tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))["trained"])
+
+
+def command_of(noise: str, family: str, layers: int | str, seed: int | str) -> str:
+    """The command that trains a model."""
+    return f"lipverify train {trained_claims()} --noise {noise} --family {family} --layers {layers} --seeds {seed}"
 
 
 def models_folder() -> Path:

@@ -1,13 +1,13 @@
 r"""Exact loss terms by deterministic quadrature whose cost does not depend on n, by two independent routes.
 
 routes       `exact_terms`: apply the route of the table, and the other one if needed
-table        the route for each law and w, and the reason
+table        the two routes, and which of them is taken for each law and w
 sight        the properties of a law that decide between routes and kinds of error
-cost         the two routes, and the cost of a loss, estimated before it begins
+cost         the cost of a loss, estimated before it begins
 quadrature   rules, polynomials and graded meshes, independent of laws
 context/     averages over the n tokens of a context, independent of laws
 variograms/  variograms of laws, independent of n and w
-biases/      the ridge route, which combines both, for laws given by links, a covariance or a variogram
+ridge/       the ridge route, which combines both, for laws given by links, a covariance or a variogram
 zonal/       the zonal route, for every isotropic law, harmonic by harmonic
 kernel       attention with any kernel on linear tasks
 
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.exact.biases.parts import Parts as Parts, parts as parts, parts_of as parts_of
-    from lipverify.loss.exact.biases.terms import (
+    from lipverify.loss.exact.ridge.parts import Parts as Parts, parts as parts, parts_of as parts_of
+    from lipverify.loss.exact.ridge.terms import (
         averaged_terms as averaged_terms,
         length_slopes as length_slopes,
         mean_increment as mean_increment,

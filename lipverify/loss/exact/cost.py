@@ -1,9 +1,7 @@
-"""The two routes, and the cost of an exact loss, estimated before it begins from the counts of its route."""
+"""The cost of an exact loss, estimated before it begins from the counts of its route."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -11,34 +9,14 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats, Reals
 from lipverify.foundation.validation import chosen, numbers
-from lipverify.loss.exact.biases.cost import ridge_tables, ridge_windows
-from lipverify.loss.exact.biases.terms import MOST_WINDOWS, ridge_terms, rough_ridge_terms
 from lipverify.loss.exact.sight import sight_of
-from lipverify.loss.exact.table import groups
-from lipverify.loss.exact.zonal.cost import zonal_tables, zonal_windows
-from lipverify.loss.exact.zonal.terms import FLAT, rough_zonal_terms, zonal_terms
+from lipverify.loss.exact.table import ROUTES, groups
+from lipverify.loss.exact.zonal.terms import FLAT
 from lipverify.loss.terms import Route
 from lipverify.loss.work import GIB, Cost, Counts, running
 from lipverify.problem import Problem
-from lipverify.problem.law import Law, summands
+from lipverify.problem.law import summands
 from lipverify.problem.problem import require_isotropic
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """The algorithm of a route, and its cost."""
-
-    terms: Callable[[Problem, Floats], Iterable[Floats]]  # bias, noise, and the errors of both, at every w
-    rough: Callable[[Problem, Floats, int], tuple[Floats, Floats]]  # noise and bias at the first of some w > 0
-    tables: Callable[[Law, int], Counts]  # the cost of the tables of a law in one dimension
-    windows: Callable[[Problem, Floats], list[Counts]]  # the cost of every w > 0
-    at_once: int = 1  # the number of w in memory together
-
-
-ROUTES = {
-    "ridge": Algorithm(ridge_terms, rough_ridge_terms, ridge_tables, ridge_windows, MOST_WINDOWS),
-    "zonal": Algorithm(zonal_terms, rough_zonal_terms, zonal_tables, zonal_windows),
-}
 
 
 def loss_cost(problem: Problem, w: Reals, *, route: Route | None = None) -> Cost:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
-from lipverify.loss.exact.cost import ROUTES, begin, cost_of, plan_of
+from lipverify.loss.exact.cost import begin, cost_of, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.sight import sight_of
-from lipverify.loss.exact.table import Row, groups, rows_of
+from lipverify.loss.exact.table import ROUTES, Row, groups, rows_of
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel
@@ -78,8 +78,8 @@ def rough_terms(
 ) -> tuple[Floats, Floats]:
     """(noise, bias) at the first `count` of w > 0 to about four digits, for a search; n >= 2.
 
-    The cheapest method for the law and w serves, at the worst the exact one. A search asks for the same w each time,
-    because averages at all of `w` are kept for other n, L and sigma.
+    The cheaper route for the law serves, and the exact method where that does not reach. A search asks for the same w
+    each time, because averages at all of `w` are kept for other n, L and sigma.
     """
     count = w.size if count is None else count
     parts = [(weight, _rough(problem.replace(law=law), w, count, route)) for weight, law in summands(problem.law)]
@@ -90,21 +90,17 @@ def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tupl
     """(noise, bias) for a law that is not a sum."""
     law, _ = sight_of(problem.law).shown(problem.d)
     problem, sight = problem.replace(law=law), sight_of(law)
-    first, methods = 0, [ROUTES[name].rough for name in ("ridge", "zonal")]
-    if route == "zonal" or not sight.averaged:
-        methods = methods[1:]
-    else:
+    first, averaged = 0, sight.averaged and route != "zonal"
+    if averaged:
         limits = [row.up_to for row in rows_of(law, problem.d) if row.up_to < math.inf]
         exact_up_to = math.inf if sight.narrow is not None else max(limits, default=0.0)
         first = int(np.count_nonzero(w[:count] <= exact_up_to))
     noise, bias = np.empty(count), np.empty(count)
-    for method in methods if first < count else ():
-        try:
-            noise[first:], bias[first:] = method(problem, w[first:], count - first)
-            break
-        except OutOfReach:
-            continue
-    else:
+    try:
+        if first < count:
+            rough = ROUTES["ridge" if averaged else "zonal"].rough
+            noise[first:], bias[first:] = rough(problem, w[first:], count - first)
+    except OutOfReach:
         first = count
     if first:
         exact = exact_terms(problem, w[:first], route=route)

@@ -1,17 +1,40 @@
-"""The route table: the route for each law and w."""
+"""The two routes, and the table that chooses one for each law and w."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.cost import ridge_tables, ridge_windows
+from lipverify.loss.exact.ridge.terms import MOST_WINDOWS, ridge_terms, rough_ridge_terms
 from lipverify.loss.exact.sight import Sight, sight_of
+from lipverify.loss.exact.zonal.cost import zonal_tables, zonal_windows
+from lipverify.loss.exact.zonal.terms import rough_zonal_terms, zonal_terms
+from lipverify.loss.work import Counts
+from lipverify.problem import Problem
 from lipverify.problem.law import Law
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The algorithm of a route, and its cost."""
+
+    terms: Callable[[Problem, Floats], Iterable[Floats]]  # bias, noise, and the errors of both, at every w
+    rough: Callable[[Problem, Floats, int], tuple[Floats, Floats]]  # noise and bias at the first of some w > 0
+    tables: Callable[[Law, int], Counts]  # the cost of the tables of a law in one dimension
+    windows: Callable[[Problem, Floats], list[Counts]]  # the cost of every w > 0
+    at_once: int = 1  # the number of w in memory together
+
+
+ROUTES = {
+    "ridge": Algorithm(ridge_terms, rough_ridge_terms, ridge_tables, ridge_windows, MOST_WINDOWS),
+    "zonal": Algorithm(zonal_terms, rough_zonal_terms, zonal_tables, zonal_windows),
+}
 
 
 @dataclass(frozen=True)

@@ -62,17 +62,25 @@ def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[
 
 def _scan(problem: Problem, route: Route | None) -> tuple[Floats, Floats]:
     """log w of the scan, from w = 0 on, and the rough losses."""
-    # beyond 100 times the scale of the nearest token the loss rises to its limit like -1/w
-    far = 2 / (problem.d - 1) * math.log(float(problem.n)) + math.log(100.0)
+    # beyond 100 times the scale of the nearest token, from its distance or in high dimension from those of the next
+    # ones, the loss rises to its limit like -1/w
+    d, tokens = problem.d, math.log(float(problem.n))
+    far = max(2 / (d - 1) * tokens, math.log(2 * d * tokens) / 2) + math.log(100.0)
     x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
-    noise = np.zeros(2)
+    noise, together = np.zeros(2), BLOCK
     while not too_noisy and x[-1] < far:
-        block = START + STEP * (x.size - 1 + np.arange(BLOCK))
+        block = START + STEP * (x.size - 1 + np.arange(together))
         w = np.exp(block)
         count = min(int(np.count_nonzero(block < far + STEP)), _until(noise, float(loss.min())))
         beyond = problem.sigma**2 * least_noise(problem.d, float(problem.n), w[:count]) > (1 + ROUGH) * loss.min()
         count = int(np.argmax(beyond)) + 1 if beyond.any() else count
-        more, bias = rough_terms(problem, w, count, route)
+        try:
+            more, bias = rough_terms(problem, w, count, route)
+        except OutOfReach:
+            if together == 1:
+                raise
+            together = 1  # a larger w may be out of reach, where the noise already exceeds the least loss
+            continue
         x, loss, noise = np.append(x, block[:count]), np.append(loss, more + bias), np.append(noise, more)
         too_noisy = bool(beyond.any() or noise[-1] > (1 + ROUGH) * loss.min())
     return x, loss
@@ -246,6 +254,8 @@ def _minimised(question: tuple[Problem, Route | None]) -> Optimum:
     best = min(minima, key=lambda minimum: minimum.loss, default=None)
     if best is None:
         raise OutOfReach(f"the loss has no minimum that its error would let one locate, for {problem!r}.")
+    if best.loss <= best.error:
+        raise OutOfReach(f"the loss at w = {best.w:.6g} is less than its error, for {problem!r}.")
     # minima whose losses agree to rounding are equally likely to be the global one
     equal = [rival for rival in minima if rival.loss - best.loss <= rival.error + best.error]
     w_error = max(abs(rival.w - best.w) + rival.w_error for rival in equal)

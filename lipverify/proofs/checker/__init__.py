@@ -2,28 +2,16 @@
 
     python lipverify/proofs/checker FILE ...
 
-chain            the form of a proof, and its missing steps; read it first, then the kind of proof that you doubt
-windows          the optimal window for every n beyond explicit numbers, from noise and bias between explicit functions
-tokens           for windows: attention over many tokens, the noise
-harmonics        for windows: the bias of smooth laws
-kink             for windows: the bias of ReLU
-variogram        for windows: the bias of any law whose variogram lies between two sums of powers
-roughness        for variogram: Matern fields, kinks and jumps between their powers
-laws             for windows: the lemmas that each law needs
-dimensions       the optimal window in every dimension at once
-sizes            for dimensions: the numbers that depend on d, for each d and for all larger ones
-ramp             for dimensions: ReLU
-transformers     linear transformers: layers, cosines and ridge for every size
-optima           one problem: where its loss is least, over all w
-circle           one problem on the circle: matrices that do better than all of a form
-subspace         tasks that depend on a few directions: the one matrix that is best
-blocks           the same for every number of tokens, among matrices that do not mix these directions with others
-every            for windows: every number of tokens, from slopes of noise and bias
-levels           for windows: the same for ReLU, from the loss at two places
-contexts         for every, optima, circle and subspace: attention at one w, as balls
-curves           for every, optima, circle and subspace: functions on whole intervals of w
+kernel            the form of a proof, attention as balls; its note says how to read a proof
+window            the optimal window for every n beyond explicit numbers
+every_n           the same for every number of tokens
+every_dimension   the same in every dimension at once
+one_problem       where the loss of one problem is least, over all w
+low_rank          tasks that depend on a few directions: the one matrix that is best
+layers            linear transformers: layers, cosines and ridge for every size
 
-Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
+Read the kernel and the folder of the theorem that you doubt: no folder imports another one. Functions are the lemmas,
+their docstrings what they say and why.
 """
 
 from __future__ import annotations
@@ -33,47 +21,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import blocks, chain, circle, dimensions, optima, subspace, transformers, windows
-from .chain import Kind, Malformed, Proof
+from .kernel import form
+from .kernel.form import Fact, Malformed, Proof, Sentence
+from .kernel.registry import KINDS
 
-__all__ = [
-    "KINDS",
-    "Kind",
-    "Malformed",
-    "Proof",
-    "blocks",
-    "chain",
-    "circle",
-    "dimensions",
-    "failures",
-    "main",
-    "optima",
-    "read",
-    "statement",
-    "steps",
-    "subspace",
-    "transformers",
-    "windows",
-]
-
-KINDS: dict[str, Kind] = {
-    theorem: module.KIND
-    for module in (windows, dimensions, transformers, optima, circle, subspace, blocks)
-    for theorem in module.THEOREMS
-}
-"""The kind of each theorem, by its name."""
+__all__ = ["KINDS", "Fact", "Malformed", "Proof", "failures", "main", "read", "sentence", "statement", "steps"]
 
 
 def read(stated: Any) -> Proof:
     """A proof from the entries of its file; `Malformed` if they are none."""
-    return chain.read(KINDS, stated)
+    return form.read(KINDS, stated)
 
 
 def failures(stated: Any) -> list[str]:
     """What of a proof does not follow; nothing, if it is a proof."""
     try:
         proof = read(stated)
-        return chain.failures(KINDS[proof.theorem], proof)
+        return form.failures(KINDS[proof.theorem], proof)
     except Malformed as error:
         return [str(error)]
     except Exception as error:  # whatever a lemma cannot compute is not certified
@@ -83,13 +47,18 @@ def failures(stated: Any) -> list[str]:
 def steps(stated: Any) -> Iterator[Any]:
     """Each lemma with its stage, its constants, what they must satisfy, and what else must hold."""
     proof = read(stated)
-    return chain.steps(KINDS[proof.theorem], proof)
+    return form.steps(KINDS[proof.theorem], proof)
+
+
+def sentence(stated: Any) -> Sentence:
+    """The theorem of a proof, from its constants, with its numbers and conditions; proved if nothing is missing."""
+    proof = read(stated)
+    return KINDS[proof.theorem].sentence(proof)
 
 
 def statement(stated: Any) -> str:
-    """The theorem of a proof, from its constants."""
-    proof = read(stated)
-    return KINDS[proof.theorem].statement(proof)
+    """That sentence alone."""
+    return sentence(stated).text
 
 
 def main(paths: list[str]) -> int:
@@ -100,9 +69,9 @@ def main(paths: list[str]) -> int:
     worst = 0
     for path, name in zip(paths, [each if each.isprintable() else ascii(each) for each in paths], strict=True):
         try:
-            proof = read(chain.load(Path(path)))
-            found = chain.failures(KINDS[proof.theorem], proof)
-            says = "rejected" if found else f"proved: {KINDS[proof.theorem].statement(proof)}"
+            proof = read(form.load(Path(path)))
+            found = form.failures(KINDS[proof.theorem], proof)
+            says = "rejected" if found else f"proved: {KINDS[proof.theorem].sentence(proof).text}"
             print(f"{name}: {says}", *found, sep="\n  ")
             worst = max(worst, bool(found))
         except Exception as error:  # whatever it is, it is this file's: the next one is read

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
+from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import behind, by_outcome, controls, counts, measured, passages
-from lipverify.claims.ledger.reach import briefly, condition, in_line, reach
-from lipverify.claims.ledger.record import GRADES, Ledger, Outcome, Passage, Record
+from lipverify.claims.ledger.reach import briefly, condition, in_line, reach_of_record
+from lipverify.claims.ledger.record import Ledger, Outcome, Passage, Record
 from lipverify.claims.run.deciding import wants
 from lipverify.foundation.quoting import counted
 from lipverify.report.readings import holds_at, ranges_of
@@ -75,7 +76,7 @@ def _counted(ledger: Ledger, width: int) -> Iterator[str]:
 
 def _ranges(own: Sequence[Record]) -> Iterator[str]:
     """Where the verdicts hold: the common range, or the counts of ranges, limits and points."""
-    ranges = [(reach(record.cells, record.verdict, record.id), record) for record in own if record.verdict != "error"]
+    ranges = [(reach_of_record(record), record) for record in own if record.verdict != "error"]
     if len({words for words, _ in ranges}) == 1:
         yield "range: " + visible(", ".join(filter(None, [ranges[0][0], briefly(own)])))
         return
@@ -150,7 +151,7 @@ def _trouble_of(record: Record) -> Trouble:
 
 def _became(record: Record) -> str:
     decided = record.verdict in ("supported", "refuted")  # the reason of an open claim states where
-    where = visible(reach(record.cells, record.verdict, record.id)) if decided else ""
+    where = visible(reach_of_record(record)) if decided else ""
     return {
         "broke": "broke",
         "moved": f"moved from {record.expected} to {record.verdict} {where}".strip(),
@@ -239,11 +240,11 @@ def _told(outcomes: Mapping[Outcome, int], printed: Sequence[Passage]) -> str:
     return "holds with slack" if told == "holds" and any(passage.instead for passage in printed) else told
 
 
-def _holding(own: Sequence[Record], printed: Sequence[Passage], several: bool) -> str:
+def _holding(own: Sequence[Record], records: Sequence[Record], printed: Sequence[Passage], several: bool) -> str:
     """Where the outcomes of a theorem hold, each with its name if there are `several`."""
     if not printed:
-        return holds_at(own, latex=False)
-    ranges = {name: words for name, words in ranges_of(own, printed, latex=False).items() if words}
+        return holds_at(own, records, latex=False)
+    ranges = {name: words for name, words in ranges_of(own, printed, records, latex=False).items() if words}
     return "; ".join(f"{SHORT[name]} {words}" if several else words for name, words in ranges.items())
 
 
@@ -253,7 +254,7 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
     outcomes = {name: len(held) for name, held in by_outcome(printed).items() if held}
     own = [record for record in records if any(record.id in passage.claims for passage in printed)] or records
     sign = SIGNS[list(outcomes)[-1]] if outcomes else "·"
-    told, where, below = _told(outcomes, printed), _holding(own, printed, len(outcomes) > 1), ""
+    told, where, below = _told(outcomes, printed), _holding(own, records, printed, len(outcomes) > 1), ""
     if len(f"{told} {where}") < OUTCOME:
         told = f"{told} {where}".strip()
     elif where:
@@ -261,9 +262,9 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
     grade = behind(own, records) or "no evidence"
     counts = Counter[str](record.verdict for record in records)
     tally = " ".join(f"{counts[verdict]}{look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
-    behind_it = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
+    summary = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
     # a longer stem moves the next column to the right rather than being cut
-    return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(behind_it))}}{behind_it}{below}"
+    return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(summary))}}{summary}{below}"
 
 
 def claim_line(record: Record) -> str:

@@ -1,7 +1,4 @@
-"""Show a run while it goes: verdicts as they are made, and the names of slow measurements.
-
-A terminal and a log file get the same lines; a terminal also has a progress bar below them.
-"""
+"""Show a run while it goes: verdicts as they are made, and the names of slow measurements; on a terminal also a bar."""
 
 from __future__ import annotations
 

@@ -65,17 +65,10 @@ def _table(columns: tuple[str, ...], widest: int) -> Table:
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """The text in lines of at most `width` columns, all after the first indented.
-
-    Text in brackets stays on one line if it fits on one; otherwise it breaks between words. A word that is too wide is
-    cut, if possible after a joint such as "/".
+    """The text in lines of at most `width` columns, all after the first indented, brackets on one line if they fit.
 
     >>> wrapped("w* is of order Λ^(2 / (d + 3)) here", 24)
     ['w* is of order', 'Λ^(2 / (d + 3)) here']
-    >>> wrapped("abcdefgh ij", 5)
-    ['abcde', 'fgh', 'ij']
-    >>> wrapped("softmax.window-printed/relu/lower/ambient", 30)
-    ['softmax.window-printed/relu/', 'lower/ambient']
     """
     width = max(width, 1)  # a terminal may be narrower than the prefix of the text
     indent = indent if cell_len(indent) < width - 1 else ""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 
+import matplotlib
 import msgspec
 
 from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
@@ -39,7 +40,6 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ticks(self) -> list[tuple[float, Markup]]:
-        """The positions and labels of the ticks."""
         span = self.high - self.low
         if self.log and span >= 3:  # else also between powers of ten
             step = max(1, math.ceil(span / 5))
@@ -97,8 +97,6 @@ _CELL = 26.0
 
 def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
     """All maps of a figure and their common scale."""
-    import matplotlib
-
     look = scale(figure.maps)
     low, high = look["vmin"], look["vmax"]
     palette = matplotlib.colormaps[look["cmap"]]

@@ -180,7 +180,7 @@ def _agreement(agreement: Agreement, words: Formulas) -> Markup:
 def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Markup:
     """One theorem: a summary line with its standing, and below it the details."""
     words = page.formulas
-    behind = None if topic is None else evidence(topic, content, page)
+    details = None if topic is None else evidence(topic, content, page)
     before = (None, *content.readings)
     claims = [
         _reading(reading, last, content, claim_anchor(content, k), page)
@@ -199,7 +199,7 @@ def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Mark
         [words.table(table) for table in content.tables],
         part("Symbols", symbols(_symbols(content), words)),
         _checked(content, words),
-        behind,
+        details,
         class_="theorem", id=page.ids[content.anchor], data_paper=content.paper,
     )  # fmt: skip
 
@@ -229,16 +229,7 @@ def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: s
     """One claim with its own address; text that the reading before it already has is left out."""
     words, target = page.formulas, page.ids[anchor]
     span = words.rich(reading.range) if reading.range else None
-    grade = f"{reading.grade} and proved" if reading.proved else reading.grade
-    standing = [(reading.kind, None), (grade, page.grades.get("proved" if reading.proved else reading.grade))]
-    facts = [
-        ("Read as", reading.assumptions, last and last.assumptions),
-        ("Broke off" if reading.verdict == "error" else "Not decided", (reading.problem,), None),
-        ("What holds", (reading.instead,), (theorem.instead,)),
-        ("Why", (reading.reason,), (theorem.reason,) if last is None else (last.reason,)),
-        ("Control", (reading.control,), last and (last.control,)),
-        ("Limits", (reading.limits,), last and (last.limits,)),
-    ]
+    standing = [(reading.kind, None), (reading.grade, page.grades.get(reading.grade))]
     return element(
         "article",
         element(
@@ -251,15 +242,37 @@ def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: s
         ),
         words.display(reading.statement) if last is None or reading.statement != last.statement else None,
         [element("p", _telling(case, words)) for case in reading.telling],
-        [
-            element("p", element("strong", f"{name}: "), join((words.rich(text) for text in texts), "; "))
-            for name, texts, known in facts
-            if any(texts) and texts != known
-        ],
+        _grade(reading),
+        _facts(reading, last, theorem, words),
         id=None if target == page.ids[theorem.anchor] else target,
         class_="reading", data_kind=reading.kind, data_grade=reading.grade, data_verdict=reading.verdict,
         data_outcome=reading.outcome, data_paper=theorem.paper, data_id=reading.id,
     )  # fmt: skip
+
+
+def _grade(reading: Reading) -> list[Markup]:
+    """The first theorem behind a claim, and folded the reasons for its grade with the other theorems."""
+    theorems = [element("p", element("strong", "Theorem: "), sentence) for sentence in reading.theorems]
+    reasons = [element("p", text) for text in reading.reasons]
+    folded = [element("details", element("summary", "Why this grade"), reasons, theorems[1:])] if reasons else []
+    return theorems[:1] + folded
+
+
+def _facts(reading: Reading, last: Reading | None, theorem: Theorem, words: Formulas) -> list[Markup]:
+    """What else is said of a claim, and is not said of the reading before it."""
+    facts = [
+        ("Read as", reading.assumptions, last and last.assumptions),
+        ("Broke off" if reading.verdict == "error" else "Not decided", (reading.problem,), None),
+        ("What holds", (reading.instead,), (theorem.instead,)),
+        ("Why", (reading.reason,), (theorem.reason,) if last is None else (last.reason,)),
+        ("Control", (reading.control,), last and (last.control,)),
+        ("Limits", (reading.limits,), last and (last.limits,)),
+    ]
+    return [
+        element("p", element("strong", f"{name}: "), join((words.rich(text) for text in texts), "; "))
+        for name, texts, known in facts
+        if any(texts) and texts != known
+    ]
 
 
 def _telling(case: Telling, words: Formulas) -> Child:

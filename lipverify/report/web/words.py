@@ -1,7 +1,7 @@
-"""Text of the model as HTML; all formulas of the page are typeset together at the end, as MathML.
+"""Text of the model as HTML; all formulas of the page are typeset together at the end, as MathML, by the compiler of
+the PDF.
 
-The compiler that sets the PDF makes the MathML too, so that both have one vocabulary and need no script. A formula
-reaches it as data and is evaluated only as mathematics, in a folder without other files.
+A formula reaches it as data and is evaluated only as mathematics, in a folder without other files.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
+from html import escape
 from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
@@ -108,7 +109,7 @@ class Formulas:
         """The page with its formulas; a formula that cannot be typeset is shown as source."""
         compiled = many((source, display) for source, _, display in self._numbers)
         typeset = [
-            formula.replace("<math", f"<math{_spoken(text)}", 1) if formula else code(text)
+            formula.replace("<math", f'<math alttext="{escape(text)}"', 1) if formula else code(text)
             for formula, (_, text, _) in zip(compiled, self._numbers, strict=True)
         ]
         # text of the model has no control characters
@@ -149,7 +150,6 @@ class Formulas:
         ]
 
     def table(self, it: Table) -> Markup:
-        """A table that belongs to a claim."""
         rows = [[self.rich(cell) for cell in row] for row in it.rows]
         return table(self.rich(it.caption), [self.rich(cell) for cell in it.header], rows)
 
@@ -179,7 +179,3 @@ def table(caption: Markup, header: Iterable[Child], rows: Iterable[Iterable[Chil
     return element(
         "figure", above, element("div", whole, class_="wide", tabindex="0", role="region", aria_label="Table")
     )
-
-
-def _spoken(latex: str) -> str:
-    return str(element("i", alttext=latex))[2:].removesuffix("></i>")

@@ -16,26 +16,14 @@ from scipy.special import erf, erfc, expit, gamma
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
-
-# internal: every constant has to be a formula that a report can print
-from lipverify.foundation.latex import typst_math
+from lipverify.foundation.latex import typst_math  # internal: constants can be printed
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
 from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading, n, sigma, valid_windows, w
-
-# internal: how a number and a link are read as exact expressions
-from lipverify.loss.asymptotic.links import meant, read
-
-# internal: closed forms compared with those that SymPy derives
-from lipverify.loss.asymptotic.powers import closed_numbers, known
-
-# internal: closed forms compared with those that SymPy derives
-from lipverify.loss.asymptotic.record import numbers_of
-
-# internal: integrals over the sphere compared with quadrature, and the operator of the circle with its series
-from lipverify.loss.asymptotic.sphere import circle_mean, density, half_moment, mean
-
-# internal: one task's derivation, before numbers are put in
-from lipverify.loss.asymptotic.tasks import applied, task_of
+from lipverify.loss.asymptotic.links import meant, read  # internal: how a link is read
+from lipverify.loss.asymptotic.powers import closed_numbers, known  # internal: closed forms against SymPy
+from lipverify.loss.asymptotic.record import numbers_of  # internal: closed forms compared with those that SymPy derives
+from lipverify.loss.asymptotic.sphere import circle_mean, density, half_moment, mean  # internal: against quadrature
+from lipverify.loss.asymptotic.tasks import applied, task_of  # internal: before numbers are put in
 from lipverify.scaling import growth
 
 NAMED = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0))

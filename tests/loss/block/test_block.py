@@ -20,9 +20,7 @@ from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, ProductOfSpheres, Sphere, axes
 from lipverify.laws import Linear, LowRank
 from lipverify.loss.block import BlockTerms, block_terms
-
-# internal: rules of quadrature at their degree and beyond, and two integrals that must be equal
-from lipverify.loss.block.reduction import Tokens, coordinate_rule, moments, share_rule
+from lipverify.loss.block.reduction import Tokens, coordinate_rule, moments, share_rule  # internal: the rules alone
 from tests.strategies import lengths, log_floats
 
 EPS = float(np.finfo(float).eps)

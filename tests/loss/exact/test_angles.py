@@ -21,8 +21,6 @@ from lipverify.loss.exact import (
     parts_of,
     rough_terms,
 )
-from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one method of several, on its own
-from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
 from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points  # internal: phi at nodes of u
 from lipverify.loss.exact.context.between import (  # internal: the density itself
     FINE,
@@ -36,6 +34,8 @@ from lipverify.loss.exact.context.between import (  # internal: the density itse
     pair_density,
 )
 from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
+from lipverify.loss.exact.ridge.angles import bias_by_angles  # internal: one method of several, on its own
+from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
 from lipverify.loss.exact.variograms.pieces import Source  # internal: where a variogram's values come from
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
 from tests.strategies import log_floats, target

@@ -17,8 +17,8 @@ from lipverify import LossTerms, Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, law_named
 from lipverify.loss.exact import LARGEST
-from lipverify.loss.exact.biases import absolute  # internal: one term, whose digits a loss would hide
 from lipverify.loss.exact.quadrature import Grading  # internal: a coordinate against its inverse
+from lipverify.loss.exact.ridge import absolute  # internal: one term, whose digits a loss would hide
 from lipverify.properties import noise_grows, noise_is_between
 from tests import ROOT
 from tests.strategies import few_tokens_a_window, laws, lengths, log_floats, problems, target

@@ -1,8 +1,10 @@
-"""Laws given by a covariance or a variogram: two routes, digits near t = 1, refusals."""
+"""Laws given by a covariance or a variogram: two routes, digits near t = 1, cancellation, short scales, refusals."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 from lipverify import Problem, growth, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, ReLUNetwork, Ridge, Zonal
+from lipverify.loss import LossTerms
 from lipverify.optimum.window import sensitivity
+from lipverify.problem.fine import cancelled  # internal: the bounds of roundings are compared one by one
 from lipverify.properties import is_positive
 from lipverify.properties.terms import variance  # internal: the variance with its error
 from tests.strategies import target
@@ -26,7 +30,6 @@ MATERN = {
 
 
 def field(nu: float, length: float) -> Law:
-    """The field of a given smoothness."""
     return RBF(length=length) if nu == math.inf else Matern(nu=nu, length=length)
 
 
@@ -201,3 +204,124 @@ def test_the_table_of_a_network_is_cached() -> None:
     before = parts_of.cache_info().misses
     loss_terms(p.replace(law=ReLUNetwork(bias=0.7)), 3.0)
     assert parts_of.cache_info().misses == before
+
+
+# Covariances given by a K that loses digits near t = 1: the error says so.
+
+
+def poisson(rho: float) -> tuple[Any, Any, float]:
+    """Poisson's kernel on the circle as K and as a variogram without cancellation, and its variance."""
+    near = 1 - rho
+
+    def variogram(r: Any) -> Any:
+        return 2 * (1 + rho) / near * (rho * r**2 / (near**2 + rho * r**2))
+
+    return lambda t: (1 - rho**2) / (1 - 2 * rho * t + rho**2), variogram, 2 * rho / near
+
+
+@pytest.mark.parametrize("power", [2, 4, 6, 7])
+@pytest.mark.parametrize("route", [None, "zonal", "ridge"])
+def test_the_variance_of_a_kernel_that_cancels(power: int, route: Any) -> None:
+    K, _, variance = poisson(1 - 10.0**-power)
+    terms = loss_terms(Problem(d=2, n=10, law=Zonal(K=K)), 0.0, route=route)
+    assert abs(terms.bias - 1.1 * variance) <= terms.bias_error
+
+
+@pytest.mark.parametrize(("power", "w", "n"), [(2, 1e4, 1e4), (4, 1e8, 1e6), (3, 10.0, 100.0), (5, 1e9, 1e3)])
+def test_narrow_windows_on_a_kernel_that_cancels(power: int, w: float, n: float) -> None:
+    K, variogram, _ = poisson(1 - 10.0**-power)
+    given, kept = (loss_terms(Problem(d=2, n=n, law=law), w) for law in (Zonal(K=K), Zonal(variogram=variogram)))
+    assert abs(given.bias - kept.bias) <= given.bias_error + kept.bias_error
+    assert kept.bias_error <= 1e-8 * kept.bias
+
+
+def test_a_function_that_is_no_formula_shows_its_rounding_at_neighbours() -> None:
+    rho = 1 - 1e-4
+    K = np.vectorize(lambda t: (1 - rho**2) / (math.pow(t - rho, 2) + (1 - t * t)))
+    terms = loss_terms(Problem(d=2, n=10, law=Zonal(K=K)), 0.0)
+    assert abs(terms.bias - 1.1 * 2 * rho / (1 - rho)) <= terms.bias_error
+
+
+def root(t: Any) -> Any:
+    return 1 - np.arccos(np.clip(t, -1, 1)) / np.pi
+
+
+@pytest.mark.parametrize(
+    "K", [root, np.exp, np.cosh, lambda t: t + t**2, lambda t: np.exp(20 * (t - 1)), lambda t: 1e6 * t]
+)
+def test_kernels_without_cancellation_lose_nothing(K: Any) -> None:
+    assert not cancelled(K).any()
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_the_error_has_the_unit_of_the_kernel(unit: float) -> None:
+    """The rounding of t changes V by its slope, whatever the unit of f."""
+    one, scaled = (
+        loss_terms(Problem(d=3, n=1000, law=Zonal(K=K)), 200.0, route="ridge")
+        for K in (lambda t: np.exp(5 * t), lambda t: unit * np.exp(5 * t))
+    )
+    assert abs(scaled.bias - unit * one.bias) <= scaled.bias_error + unit * one.bias_error
+    assert 0.1 <= scaled.bias_error / (unit * one.bias_error) <= 10
+
+
+# Covariances on a scale a: with n a^{d-1} and w a^2 fixed, the scaled_loss does not depend on a as a -> 0.
+
+
+FAMILIES: dict[str, Callable[[float], Law]] = {
+    "rbf": lambda a: RBF(length=a),
+    "matern 1/2": lambda a: Matern(nu=0.5, length=a),
+    "matern 3/2": lambda a: Matern(nu=1.5, length=a),
+    "matern 5/2": lambda a: Matern(nu=2.5, length=a),
+    "rational": lambda a: Zonal(variogram=lambda r: r**2 / (r**2 + a**2)),
+    "hyperbola": lambda a: Zonal(variogram=lambda r: r / (a + r)),
+    "power 1.4": lambda a: Zonal(variogram=lambda r: -np.expm1(-((r / a) ** 1.4))),
+    "power 0.6": lambda a: Zonal(variogram=lambda r: -np.expm1(-((r / a) ** 0.6))),
+    "logarithm": lambda a: Zonal(variogram=lambda r: np.log1p((r / a) ** 2)),
+    "two scales": lambda a: Zonal(variogram=lambda r: -np.expm1(-(r**2) / (2 * a**2)) - 3 * np.expm1(-r / (50 * a))),
+}
+REFERENCE = {2: 1e-7, 3: 1e-5, 5: 1e-4}
+"""The scale with whose scaled_loss the others are compared, in each dimension."""
+
+
+def scaled_loss(name: str, a: float, d: int, tokens: float, width: float) -> LossTerms:
+    return loss_terms(Problem(d=d, n=float(round(tokens * a ** (1 - d))), law=FAMILIES[name](a)), width / a**2)
+
+
+def assert_invariant(name: str, a: float, d: int, tokens: float, width: float) -> None:
+    one, other = scaled_loss(name, a, d, tokens, width), scaled_loss(name, REFERENCE[d], d, tokens, width)
+    bent = 30 * (a**2 + REFERENCE[d] ** 2) * (1 + 1 / width)
+    few = 3 * (a ** (d - 1) + REFERENCE[d] ** (d - 1)) / tokens
+    assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error + (bent + few) * other.bias
+    assert one.bias_error <= 1e-6 * one.bias
+    assert one.error_kind == "bounded"
+
+
+@pytest.mark.parametrize(
+    ("name", "d", "a", "tokens", "width"),
+    [*((name, 2, 1e-9, 1e3, 3.0) for name in FAMILIES), *((name, 3, 2e-7, 30.0, 0.2) for name in list(FAMILIES)[:4])],
+)
+def test_the_scale_does_not_matter(name: str, d: int, a: float, tokens: float, width: float) -> None:
+    assert_invariant(name, a, d, tokens, width)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("d", [2, 3, 5])
+@pytest.mark.parametrize("width", [1e-3, 0.1, 3.0, 100.0])
+def test_the_scale_does_not_matter_anywhere(name: str, d: int, width: float) -> None:
+    least = {2: 1e-9, 3: 1e-9, 5: 1e-6}[d]
+    for a in np.geomspace(least, 0.05, 7).tolist():
+        assert_invariant(name, a, d, 300.0, width)
+
+
+def test_a_wide_window_sees_a_short_scale_as_white() -> None:
+    """V = 2 but in a negligible part of the sphere: the value is that of independent values at all tokens."""
+    problem = Problem(d=2, n=100, law=RBF(length=1e-9), sigma=1.0)
+    terms = loss_terms(problem, 20.0)
+    assert abs(terms.bias - (1 + terms.noise)) <= terms.bias_error + terms.noise_error + 1e-7
+    assert terms.bias_error <= 1e-5
+
+
+def test_a_variogram_that_falls_below_every_angle_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="falls on a scale that its values do not show"):
+        loss_terms(Problem(d=2, n=1e9, law=RBF(length=1e-80)), 1e15, route="ridge")

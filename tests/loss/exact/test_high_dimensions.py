@@ -14,9 +14,7 @@ from scipy.special import gammaln
 
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
-
-# internal: compared with Arb, where its formula changes
-from lipverify.foundation.sphere import LARGEST_EXACT, half_beta
+from lipverify.foundation.sphere import LARGEST_EXACT, half_beta  # internal: compared with Arb
 from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU
 from lipverify.loss.block import block_terms
 from lipverify.loss.exact import spectrum_of

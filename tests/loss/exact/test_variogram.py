@@ -16,9 +16,7 @@ from lipverify.foundation import Floats
 from lipverify.laws import RBF, Law, Matern, Ridge, Zonal
 from lipverify.loss.exact import Variogram, variogram_of
 from lipverify.loss.exact.variograms.closed import variogram_of_field  # internal: closed forms
-
-# internal: the means that a table interpolates
-from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
+from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of  # internal: what a table interpolates
 from lipverify.loss.exact.variograms.segments import segments  # internal: one method, on its own
 from tests.strategies import target
 
@@ -28,7 +26,6 @@ EPS = float(np.finfo(float).eps)
 
 
 def absolute(d: int, theta: mp.mpf) -> mp.mpf:
-    """V of |z|."""
     return 4 * mp.sin(theta / 2) ** 2 / d - 4 / (mp.pi * d) * (mp.sin(theta) - theta * mp.cos(theta))
 
 

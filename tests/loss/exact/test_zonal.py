@@ -26,7 +26,6 @@ EPS = float(np.finfo(float).eps)
 
 
 def disagreement(one: LossTerms, other: LossTerms) -> float:
-    """The largest difference of a term divided by the sum of the claimed errors."""
     noise = np.abs(one.noise - other.noise) / (one.noise_error + other.noise_error)
     bias = np.abs(one.bias - other.bias) / (one.bias_error + other.bias_error)
     return float(max(np.max(noise), np.max(bias)))
@@ -115,6 +114,35 @@ PLACES: list[tuple[Law, int, float, float, float]] = [
 ]
 
 
+JUMPS = Ridge(lambda z: np.sign(z - 0.3) + np.sign(z - 0.302), jumps=(0.3, 0.302))
+ALMOST = Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003))
+"""Almost a jump, of 0.006, which is small compared with the errors between the kinks."""
+THIRDS = (-2 / 3, -1 / 3, 0.0, 1 / 3, 2 / 3)
+SHARP: list[Any] = [
+    # the variogram bends at angles of a thousandth, where its pieces were once not small enough
+    (JUMPS, 2, 30, 3.0, 2e-10, math.inf),
+    (JUMPS, 3, 30, 3.0, 2e-10, math.inf),
+    (ALMOST, 2, 30, 3.0, 1e-8, math.inf),
+    pytest.param(ALMOST, 3, 30, 3.0, 1e-8, math.inf, marks=pytest.mark.slow),
+    # the floor of 3z jumps at z = 1 too, and 1 - t rounds to 0 within 1e-8 of it: on the circle that showed
+    (Ridge(lambda z: 3 * z - np.floor(3 * z), jumps=THIRDS), 2, 10, 1.0, 5e-10, 5e-10),
+    # sixty-four nodes do not resolve a steep place near a kink: the error was once a hundredth of the value and more
+    (Ridge(lambda z: np.exp(-200 * z * z) + abs(z - 0.1), kinks=(0.1,)), 2, 1000, 10.0, 1e-9, math.inf),
+    (Ridge(lambda z: np.tanh(10 * z) + abs(z - 0.1), kinks=(0.1,)), 7, 1000, 10.0, 1e-9, math.inf),
+]
+"""Links with kinks and jumps, and the largest relative errors of the ridge route and of the zonal one."""
+
+
+@pytest.mark.parametrize(("law", "d", "n", "w", "ridge_known", "zonal_known"), SHARP)
+def test_the_routes_agree_on_kinks_and_jumps(
+    law: Law, d: int, n: float, w: float, ridge_known: float, zonal_known: float
+) -> None:
+    ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
+    assert abs(ridge.bias - zonal.bias) <= ridge.bias_error + zonal.bias_error
+    assert ridge.bias_error <= ridge_known * ridge.bias
+    assert zonal.bias_error <= zonal_known * zonal.bias
+
+
 @pytest.mark.parametrize(("law", "d", "n", "w", "known"), PLACES)
 def test_the_two_routes_agree(law: Law, d: int, n: float, w: float, known: float) -> None:
     ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
@@ -155,15 +183,34 @@ def test_equal_weights(n: float, w: float) -> None:
     assert terms.total_error <= 1e-12 * terms.total
 
 
-@pytest.mark.parametrize("d", [3, 10])
-def test_a_kernel_is_that_of_its_law(d: int) -> None:
-    def kernel(t: np.ndarray) -> np.ndarray:
-        return np.asarray((hyp0f1(d / 2, -2 * (1 - t)) + hyp0f1(d / 2, -2 * (1 + t))) / 2)
+def waves(d: int) -> Any:
+    """The covariance of the cosine law with L = 2."""
+    return lambda t: (hyp0f1(d / 2, -2 * (1 - t)) + hyp0f1(d / 2, -2 * (1 + t))) / 2
 
-    zonal = loss_terms(Problem(d=d, n=1e4, law=Zonal(kernel)), [0.0, 10.0])
-    ridge = loss_terms(Problem(d=d, n=1e4, law=Cosine(L=2.0)), [0.0, 10.0])
-    assert disagreement(ridge, zonal) <= 1
-    assert np.all(zonal.bias_error <= 1e-5 * zonal.bias)
+
+def arc(t: np.ndarray) -> Any:
+    """The covariance of ReLU in three dimensions, which is not smooth at t = 1."""
+    theta = np.arccos(np.clip(t, -1, 1))
+    return (np.sin(theta) + (np.pi - theta) * np.cos(theta)) / (9 * np.pi)
+
+
+def cubic(t: np.ndarray) -> Any:
+    """1 + P_2 / 4 + P_3 / 2 in four dimensions."""
+    return 1.0 + (0.25 * (4 * t**2 - 1) + 0.5 * (6 * t**3 - 3 * t)) / 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "law", "d", "n", "w", "known"),
+    [
+        *((waves(d), Cosine(L=2.0), d, 1e4, [0.0, 10.0], 1e-5) for d in (3, 10)),
+        *((cubic, Zonal(spectrum=(1.0, 0.0, 0.25, 0.5)), 4, 1000, w, 1e-9) for w in (0.0, 3.0, 50.0)),
+        (arc, ReLU(), 3, 1e6, 20.0, 1e-4),
+    ],
+)
+def test_a_kernel_is_that_of_its_law(kernel: Any, law: Law, d: int, n: float, w: Any, known: float) -> None:
+    own, named = (loss_terms(Problem(d=d, n=n, law=each), w) for each in (Zonal(kernel), law))
+    assert disagreement(own, named) <= 1
+    assert np.all(own.bias_error <= known * own.bias)
 
 
 @settings(max_examples=12)
@@ -183,28 +230,6 @@ def test_the_two_routes_agree_for_relu_where_windows_hold_tokens(d: int, n: floa
     ratio = disagreement(*routes(Problem(d=d, n=n, law=ReLU()), w))
     target(ratio)
     assert ratio <= 1
-
-
-@pytest.mark.parametrize("w", [0.0, 3.0, 50.0])
-def test_a_kernel_is_its_spectrum(w: float) -> None:
-    d = 4
-    by_spectrum = Zonal(spectrum=(1.0, 0.0, 0.25, 0.5))
-    by_kernel = Zonal(lambda t: 1.0 + (0.25 * (d * t**2 - 1) + 0.5 * ((d + 2) * t**3 - 3 * t)) / (d - 1))
-    one, other = (loss_terms(Problem(d=d, n=1000, law=law), w) for law in (by_spectrum, by_kernel))
-    assert disagreement(one, other) <= 1
-    assert other.bias_error <= 1e-9 * other.bias
-
-
-def test_a_kernel_that_is_not_smooth_is_that_of_the_law() -> None:
-    d = 3
-
-    def arc(t: np.ndarray) -> np.ndarray:
-        theta = np.arccos(np.clip(t, -1, 1))
-        return (np.sin(theta) + (np.pi - theta) * np.cos(theta)) / (3 * np.pi * d)
-
-    one, other = (loss_terms(Problem(d=d, n=1e6, law=law), 20.0) for law in (Zonal(arc), ReLU()))
-    assert disagreement(one, other) <= 1
-    assert one.bias_error <= 1e-4 * one.bias
 
 
 def test_a_law_known_by_its_covariance_has_an_optimal_window() -> None:

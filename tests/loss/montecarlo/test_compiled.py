@@ -34,20 +34,12 @@ from numpy.typing import NDArray
 from lipverify import Problem
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
-
-# internal: moments of a leaf, which the device computes too
-from lipverify.foundation.means.samples import leaf_moments
+from lipverify.foundation.means.samples import leaf_moments  # internal: the device computes them too
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
-
-# internal: launches and their layout, without a device
-from lipverify.loss.montecarlo import compiled as layout
+from lipverify.loss.montecarlo import compiled as layout  # internal: launches and their layout, without a device
 from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
-
-# internal: the source is compiled with a mistake in it; launches without a device
-from lipverify.loss.montecarlo.compiled import assembled, launch, native
-
-# internal: samples as the compiled code draws them, and the same samples by NumPy
-from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
+from lipverify.loss.montecarlo.compiled import assembled, launch, native  # internal: the source itself
+from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled  # internal: sample by sample
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests import ROOT
 from tests.stand_in import installed
@@ -288,8 +280,6 @@ extern "C" void emulated_moments(int grid_x, int grid_y, int threads, const doub
 
 @dataclass(frozen=True)
 class Question:
-    """The arguments of a kernel."""
-
     law: str
     L: float
     d: int
@@ -319,7 +309,6 @@ def compiled(language: str, text: str, output: Path, *flags: str) -> Path:
 
 
 def shared_library(language: str, text: str, *flags: str) -> ctypes.CDLL:
-    """A source text as a shared library."""
     with TemporaryDirectory() as folder:
         return ctypes.CDLL(str(compiled(language, text, Path(folder) / "kernels.so", "-shared", *flags)))
 
@@ -442,7 +431,6 @@ def plain_pairs(asked: Question) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def links(law: str, L: float, z: Floats) -> Floats:
-    """The links along a new first axis."""
     values = {"relu": [np.maximum(z, 0), np.maximum(-z, 0)], "cosine": [np.cos(L * z)], "quadratic": [z * z]}
     return np.array(values[law])
 

@@ -40,13 +40,14 @@ def waves(rng: np.random.Generator, contexts: int, d: int) -> Any:
 
 W = np.array([3.0, 0.0, 0.5, 2.0, 1.0])
 M = np.diag([1.0, 2.0, 0.5])
+PARTS = ("noise", "bias", "noise_error", "bias_error")
 PATHS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "affine kernel": ({"law": Affine()}, {}),
     "relu kernel": ({"law": ReLU()}, {}),
     "cosine kernel": ({"law": Cosine(3.0)}, {}),
     "quadratic kernel": ({"law": Quadratic(2.0)}, {}),
     "linear kernel": ({"law": Linear(2.0)}, {}),
-    "until an accuracy": ({"law": Affine()}, {"contexts": None, "rtol": 0.2}),
+    "until an accuracy": ({"law": Affine()}, {"contexts": None, "rtol": 0.4}),
     "normal interval": ({"law": ReLU()}, {"interval": "normal", "contexts": 4800}),
     "full": ({"law": ReLU()}, {"sampling": "full"}),
     "full, affine": ({"law": Affine()}, {"sampling": "full"}),
@@ -83,36 +84,27 @@ PATHS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("problem", "options"), PATHS.values(), ids=PATHS.keys())
-def test_every_path_gives_the_samples_of_numpy(cupy: Any, problem: dict[str, Any], options: dict[str, Any]) -> None:
-    asked = Problem(d=3, n=20, **problem)
-    given = {"w": W, "contexts": 300, **options}
-    plain, there = (loss_terms(asked, method="montecarlo", backend=name, **given) for name in ("numpy", "cupy"))
-    for part in ("noise", "bias", "noise_error", "bias_error"):
-        np.testing.assert_allclose(getattr(there, part), getattr(plain, part), rtol=1e-9, atol=1e-13)
-
-
-@pytest.mark.parametrize(("problem", "options"), PATHS.values(), ids=PATHS.keys())
-def test_chunks_are_halved_until_they_fit_and_no_bit_changes(
+def test_every_path_gives_the_samples_of_numpy_and_chunks_are_halved_until_they_fit(
     cupy: Any, monkeypatch: pytest.MonkeyPatch, problem: dict[str, Any], options: dict[str, Any]
 ) -> None:
-    """With room for arrays a quarter of the largest, and with none: then it is one line."""
+    """No bit changes with room for arrays a quarter of the largest; with none the refusal is one line."""
     asked = Problem(d=3, n=20, **problem)
-    given = {"method": "montecarlo", "backend": "cupy", "w": W, "contexts": 300, **options}
+    given = {"method": "montecarlo", "w": W, "contexts": 300, **options}
     cupy.State.largest = 0
-    whole, room = loss_terms(asked, **given), cupy.State.largest // 4
+    plain, whole = (loss_terms(asked, backend=name, **given) for name in ("numpy", "cupy"))
+    for part in PARTS:
+        np.testing.assert_allclose(getattr(whole, part), getattr(plain, part), rtol=1e-9, atol=1e-13)
+    room = cupy.State.largest // 4
+    if not isinstance(asked.law, Sampled):  # its functions take the points of all contexts of a chunk at once
+        monkeypatch.setenv("CUPY_STAND_IN_BYTES", str(room))
+        cupy.State.largest = 0
+        halved = loss_terms(asked, backend="cupy", **given)
+        assert 0 < cupy.State.largest <= 4 * room
+        assert all(np.array_equal(getattr(halved, part), getattr(whole, part)) for part in PARTS)
+        room = 8
     monkeypatch.setenv("CUPY_STAND_IN_BYTES", str(room))
-    if isinstance(asked.law, Sampled):  # its functions take the points of all contexts of a chunk at once
-        with pytest.raises(OutOfReach, match="does not suffice for the smallest chunk"):
-            loss_terms(asked, **given)
-        return
-    cupy.State.largest = 0
-    halved = loss_terms(asked, **given)
-    assert 0 < cupy.State.largest <= 4 * room
-    for part in ("noise", "bias", "noise_error", "bias_error"):
-        assert np.array_equal(getattr(halved, part), getattr(whole, part))
-    monkeypatch.setenv("CUPY_STAND_IN_BYTES", "8")
     with pytest.raises(OutOfReach, match="does not suffice for the smallest chunk"):
-        loss_terms(asked, **given)
+        loss_terms(asked, backend="cupy", **given)
 
 
 @pytest.mark.parametrize(

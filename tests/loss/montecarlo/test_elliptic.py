@@ -20,9 +20,7 @@ from lipverify.laws import Affine, Cosine, FunctionLaw, Linear, ReLU, Ridge, Tra
 from lipverify.loss.methods import _sphere_noise  # internal: the noise of the sphere that helps, and none
 from lipverify.loss.montecarlo.accuracy import tally_of  # internal: samples are added until a count, not an error
 from lipverify.loss.montecarlo.elliptic import Elliptic, noise_of_key  # internal: which sampler was chosen, and its key
-
-# internal: samples one by one, which the mean does not show
-from lipverify.loss.montecarlo.terms import INTERVALS, SAMPLINGS, sampler
+from lipverify.loss.montecarlo.terms import INTERVALS, SAMPLINGS, sampler  # internal: sample by sample
 from tests.strategies import log_floats, target
 
 EXAMPLES = 10

@@ -42,18 +42,12 @@ from lipverify.laws import (
     Zonal,
     mixture,
 )
-
-# internal: samples are added until a count, not an error
-from lipverify.loss.montecarlo.accuracy import tally_of, until
+from lipverify.loss.montecarlo.accuracy import tally_of, until  # internal: counts, not an error, decide
 from lipverify.loss.montecarlo.fields import Fields  # internal: values of a field at points of the test's own
 from lipverify.loss.montecarlo.full import Full  # internal: samples one by one, which the mean does not show
-
-# internal: samples one by one, which the mean does not show
-from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected
+from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected  # internal: sample by sample
 from lipverify.loss.montecarlo.samples import softmax_bounds  # internal: the bounds that each sample has to obey
-
-# internal: samples one by one, which the mean does not show
-from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
+from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler  # internal: sample by sample
 
 # internal: sums over a grid of w against sums at each w
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
@@ -107,13 +101,6 @@ def test_uniform_weights_have_closed_forms(law: Law) -> None:
     variance = {"affine": 1 / 4, "relu": 0.5 * (2 / 4 - (4 / (3 * math.pi)) ** 2)}[law.name]
     assert float(terms.noise) == pytest.approx(4.0 / n, rel=1e-13)
     assert abs(float(terms.bias) - (1 + 1 / n) * variance / 3) <= float(terms.bias_error)
-
-
-def test_a_huge_window_is_the_nearest_neighbour() -> None:
-    problem = Problem(d=3, n=30, law=Affine())
-    near, far = (loss_terms(problem, w, "montecarlo", contexts=500) for w in (1e7, 1e9))
-    assert float(far.noise) == pytest.approx(1.0, abs=1e-3)
-    assert float(far.bias) == pytest.approx(float(near.bias), rel=1e-2)
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -223,7 +210,7 @@ def test_more_contexts_begin_with_the_same_ones(sampling: str) -> None:
     assert np.array_equal(again[: drawn.size], drawn.chunk(1))
 
 
-@pytest.mark.parametrize("options", [{"contexts": 9000}, {"rtol": 0.1}, {"contexts": 3000, "sampling": "full"}])
+@pytest.mark.parametrize("options", [{"contexts": 9000}, {"rtol": 0.2}, {"contexts": 3000, "sampling": "full"}])
 def test_threads_change_nothing(options: dict[str, Any]) -> None:
     problem = Problem(d=4, n=300, law=ReLU())
     one, four = (loss_terms(problem, [1.0, 2.0, 30.0], "montecarlo", workers=k, **options) for k in (1, 4))
@@ -366,8 +353,8 @@ class Events:
 
 
 def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough() -> None:
-    """300 intervals at 95 %: a true 5 % of misses exceeds 15 + 3.3 * 3.8 with probability 5e-4; 5 % is asked for."""
-    misses, misses_of_half, repetitions = 0, 0, 300
+    """150 intervals at 95 %: a true 5 % of misses exceeds 7.5 + 3.3 * 2.7 with probability 5e-4; 5 % is asked for."""
+    misses, misses_of_half, repetitions = 0, 0, 150
     counts: list[int] = []
     for repetition in range(repetitions):
         at = partial(Events.at, repetition)
@@ -377,7 +364,7 @@ def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough()
         misses_of_half += bool(abs(mean[0] - Events.probability) > half_width[0] / 2)
     assert misses <= 0.05 * repetitions
     assert misses_of_half > 0.05 * repetitions, "power: intervals of half the width would be noticed"
-    assert len(set(counts)) > 100, "the number of samples is decided by what is seen"
+    assert len(set(counts)) > 50, "the number of samples is decided by what is seen"
 
 
 def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
@@ -445,6 +432,12 @@ def test_long_contexts_are_streamed(sampling: str, monkeypatch: pytest.MonkeyPat
     if sampling == "reduced":  # in full, a chunk has other contexts when it has another size
         np.testing.assert_allclose(pieces, whole, rtol=1e-11)
     assert np.all(pieces > 0)
+
+
+def test_sampling_on_the_sphere_needs_no_square_matrix() -> None:
+    terms = loss_terms(Problem(d=1_000_000, n=9, law=Affine()), 1.0, "montecarlo", contexts=200)
+    exact = loss_terms(terms.problem, 1.0)
+    assert abs(terms.bias - exact.bias) <= terms.bias_error + exact.bias_error
 
 
 def test_a_multiple_of_the_identity_is_its_window() -> None:
@@ -516,10 +509,10 @@ def test_covariates_of_ones_own() -> None:
 def test_windows_beyond_reason_are_the_nearest_neighbour(sampling: Any) -> None:
     """Without a warning; the smallest windows are w = 0."""
     problem = Problem(d=3, n=10, law=ReLU())
-    terms = loss_terms(problem, [0.0, 5e-324, 1e18, 1e100, 1.7e308], "montecarlo", contexts=80, sampling=sampling)
+    terms = loss_terms(problem, [0.0, 5e-324, 1e9, 1e18, 1e100, 1.7e308], "montecarlo", contexts=80, sampling=sampling)
     np.testing.assert_allclose(terms.bias[:2], terms.bias[0], rtol=1e-13)
     np.testing.assert_allclose(terms.bias[2:], terms.bias[2], rtol=1e-13)
-    np.testing.assert_allclose(terms.noise, [0.1, 0.1, 1.0, 1.0, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(terms.noise, [0.1, 0.1, 1.0, 1.0, 1.0, 1.0], rtol=1e-12)
 
 
 def test_the_size_of_a_matrix_is_a_window() -> None:

@@ -28,9 +28,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, compiling  # internal: the life of a compiled library, its folder replaced
 from lipverify.foundation.streams import key_of as key_of_cell  # internal: the key that the kernel is given
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
-
-# internal: the source is compiled with functions of the test's own
-from lipverify.loss.montecarlo.compiled import assembled, native
+from lipverify.loss.montecarlo.compiled import assembled, native  # internal: the source is extended
 from lipverify.loss.montecarlo.reduced import Reduced  # internal: the same samples by NumPy
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests.loss.montecarlo.test_compiled import EPS, GRID, LAWS, Question, changed, deviation, key_of, plain_samples
@@ -295,21 +293,22 @@ def test_without_a_compiler_one_line_says_so(monkeypatch: pytest.MonkeyPatch, tm
             compiling.require_compiler()
 
 
-def test_a_compiler_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path) -> None:
-    body = "echo 'In file included:' >&2; echo 'native.c:1: error: no vectors here' >&2; exit 1"
-    monkeypatch.setenv("CC", script(tmp_path / "cc", body))
-    with pytest.raises(
-        InvalidInput, match=r"cc does not compile the code \(native\.c:1: error: no vectors here\); set"
-    ):
-        compiling.compiled(ANSWER, answers)
-
-
-def test_a_library_that_cannot_be_loaded_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path
+@pytest.mark.parametrize(
+    ("body", "quoted"),
+    [
+        (
+            "echo 'In file included:' >&2; echo 'native.c:1: error: no vectors here' >&2; exit 1",
+            r"native\.c:1: error: no vectors here",
+        ),
+        # a library that cannot be loaded
+        ('while [ $# -gt 1 ]; do [ "$1" = -o ] && echo nonsense > "$2"; shift; done', ".+"),
+    ],
+)
+def test_a_compiler_that_fails_is_quoted(
+    body: str, quoted: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path
 ) -> None:
-    body = 'while [ $# -gt 1 ]; do [ "$1" = -o ] && echo nonsense > "$2"; shift; done'
     monkeypatch.setenv("CC", script(tmp_path / "cc", body))
-    with pytest.raises(InvalidInput, match=r"cc does not compile the code \(.+\); set CC to another compiler"):
+    with pytest.raises(InvalidInput, match=rf"cc does not compile the code \({quoted}\); set CC to another compiler"):
         compiling.compiled(ANSWER, answers)
 
 

@@ -63,7 +63,7 @@ class Others:
     @property
     def crowd(self) -> Floats:
         """Split points around the equator, where tokens concentrate for large d, if w is so small that they count."""
-        if self.w >= math.sqrt(self.d) or self.d <= LARGE:
+        if self.w >= 4 * math.sqrt(self.d) or self.d <= LARGE:
             return np.empty(0)
         return np.asarray(self.w * (1 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(self.d)))
 
@@ -82,6 +82,11 @@ class Others:
     def off(self, lone: TokenNodes) -> float:
         """A bound on the relative error of sums over `lone` tokens from the truncation of both tables."""
         return self.gap + float(np.sum(lone.weight * self.log_q[0].tail(-lone.y)) / np.sum(lone.weight))
+
+
+def below_of(n: float) -> float:
+    """The lower end of the rule for Q: n^2 psi_2 is not negligible where psi_2 is, if all of n tokens count."""
+    return max(BELOW, math.log(n) + 20)
 
 
 @cache
@@ -164,7 +169,8 @@ class Integrals:
         ends = np.minimum(x + ABOVE, self.top)
         spread = float(np.ptp(ends))
         ends, spread = (np.max(ends, keepdims=True), spread) if spread <= 12 else (ends, 0.0)
-        u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
+        count = math.ceil((spread + ABOVE + below_of(self.n)) / STEP)
+        u = ends[:, None] - STEP * np.arange(count, dtype=np.float64)
         y = u - x[:, None]
         return u, self.k * y - np.exp(y) + math.log(STEP)
 
