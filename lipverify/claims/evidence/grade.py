@@ -32,6 +32,7 @@ GRADES: dict[Grade, str] = {
 """Kind of evidence for a number, the strongest first, and "by hand" apart; a claim has the weakest of its cells."""
 ORDER: tuple[Grade, ...] = tuple(grade for grade in GRADES if grade != "by hand")
 AUTHOR = "that it is what the claim says rests on its author"
+WAY_OUT = '; method="exact" says that it follows from the bounds of lipverify that ran'
 OWN = "own function"
 """Name of the method for a claim's own function."""
 METHODS = {
@@ -124,18 +125,14 @@ def _of_number(basis: Basis, quantity: str, where: Mapping[str, Scalar]) -> tupl
     """The grade of a number as it was returned, and the reason."""
     one = basis.returned
     stated = math.inf if basis.stated is None else basis.stated
-    inexact = [made for made in basis.made if made != "certified"]
+    inexact = ", ".join(made for made in basis.made if made != "certified")
     if one.form == "theorem" and len(one.theorems) == 1:
-        theorem = one.theorems[0]
-        if doubt := _doubt(theorem, quantity, where):
-            return "exact", f"a number of a certified theorem, but {doubt}; {AUTHOR}"
-        bounds = "" if theorem.low == theorem.high else f", between {_short(theorem.low)} and {_short(theorem.high)}"
-        return "proved", f'a certified theorem states it as "{theorem.fact}"{bounds}'
+        return _of_theorem(one.theorems[0], quantity, where)
     if one.theorems:
         return "exact", f"returned as exact by the function, computed from numbers of certified theorems; {AUTHOR}"
     if one.form in METHODS:
         free = f", for every {', '.join(one.symbols)}" if one.symbols else ""
-        ran = f", in which inexact methods of lipverify ran ({', '.join(inexact)})" if inexact else ""
+        ran = f", in which inexact methods of lipverify ran ({inexact})" if inexact else ""
         return "exact", f"returned as exact by the function{ran}{free}; {AUTHOR}"
     if one.form == "library" and one.made is not None:
         if stated >= one.error:
@@ -147,8 +144,15 @@ def _of_number(basis: Basis, quantity: str, where: Mapping[str, Scalar]) -> tupl
     if basis.derives and basis.made and "estimated" not in basis.made:
         how = f"from bounds of lipverify ({', '.join(basis.by)})"
         return "bounded", f"its function derives it {how} by its own arithmetic, as the claim declares"
-    way_out = '; method="exact" says that it follows from the bounds of lipverify that ran' if basis.by else ""
-    return "estimated", f"its function states the error {stated:.2g} itself{way_out}"
+    return "estimated", f"its function states the error {stated:.2g} itself{WAY_OUT if basis.by else ''}"
+
+
+def _of_theorem(theorem: Certified, quantity: str, where: Mapping[str, Scalar]) -> tuple[Grade, str]:
+    """The grade of a number that a theorem states, if it is what the claim speaks of."""
+    if doubt := _doubt(theorem, quantity, where):
+        return "exact", f"a number of a certified theorem, but {doubt}; {AUTHOR}"
+    bounds = "" if theorem.low == theorem.high else f", between {_short(theorem.low)} and {_short(theorem.high)}"
+    return "proved", f'a certified theorem states it as "{theorem.fact}"{bounds}'
 
 
 def _doubt(theorem: Certified, quantity: str, where: Mapping[str, Scalar]) -> str:
