@@ -18,14 +18,7 @@ def ridgeless(g, d, snr):
 
 
 def limit(g, snr):
-    """The limit as printed."""
     return g / (1 - g) if g < 1 else (1 - 1 / g) * snr + 1 / (g - 1)
-
-
-def corrected(g, d, snr):
-    """The same at n = d/g, as the correction says."""
-    n = d / g
-    return d / (n - d - 1) if g < 1 else snr * (1 - n / d) + n / (d - n - 1)
 
 
 def sampled(g, d, snr, contexts, seed):
@@ -58,8 +51,9 @@ OVER, AT = {"g": (0.25, 0.5, 2.0, 4.0), "snr": (1.0, 5.0)}, {"g": (0.5, 2.0), "d
 PRINTED = (PAPER, "isotropic features", r"$g/(1 - g)$ for $g = d/n < 1$; $r^2 (1 - 1/g) + 1/(g - 1)$ beyond, noise 1")
 claim("hastie.limit", bound(ridgeless, "R", equals=limit, within="1e-3", along={"d": (20, 2e12)}),
       agree(ridgeless, sampled, "R", over=AT), over=OVER, source=PRINTED, kind="printed", expected="supported")
-claim("hastie.finite", bound(ridgeless, "R", equals=limit, within="1e-3", truth=corrected),
-      over=OVER | {"d": (20, 200)}, source=PRINTED, kind="stronger", expected="refuted",
+EXACT = "snr*max(0, 1 - 1/g) + min(d, d/g)/(max(d/g - d, d - d/g) - 1)"
+claim("hastie.finite", bound(ridgeless, "R", equals=limit, within="1e-3", truth=EXACT), over=OVER | {"d": (20, 200)},
+      source=PRINTED, kind="stronger", expected="refuted",
       corrected=r"$d/(n - d - 1)$ below and $r^2 (1 - n/d) + n/(d - n - 1)$ above, at every $n$")
 claim("hastie.tuned", bound(excess, "d (R_d - R)", low=0, high=1, control={"high": 0.02}),
       over=OVER | {"g": (0.5, 1.0, 2.0), "d": (10, 20)}, kind="derived", expected="supported",

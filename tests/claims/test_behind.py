@@ -61,7 +61,15 @@ def test_the_grade_behind_a_claim_is_that_of_a_proof_which_decides_it(ledger: Le
     assert behind(ledger.claims[:1], ledger.claims) == grade
 
 
-@pytest.mark.parametrize("changed", [{"quantity": "22/7"}, {"allowed": Allowed(0.9, 3.2)}, {"where": {"d": 7}}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"quantity": "22/7"},
+        {"allowed": Allowed(0.9, 3.2)},
+        {"allowed": Allowed(0.9, 1.1, open=True)},
+        {"where": {"d": 7}},
+    ],
+)
 def test_a_proof_of_another_quantity_range_or_point_lifts_nothing(changed: dict[str, Any]) -> None:
     claim, proof = both(2, 3).claims
     cells = tuple(replace(cell, **changed) for cell in proof.cells)

@@ -235,6 +235,13 @@ def test_a_number_typed_over_a_proof_is_no_number_of_it(tmp_path: Path) -> None:
         ('("large n", "sigma")', "sigma = 0"),
         ('("large n", "d")', "all d but the listed ones"),
         ('("large n", "kappa")', "all kappa but the listed ones"),
+        ('("large n", "n >= 2")', "n"),
+        ('("large n", "n")', "n"),
+        ('"every n"', "in no condition of the evidence"),
+        ('"n >= 1/0"', "in no condition of the evidence"),
+        ('" n"', "in no condition of the evidence"),
+        ('"L <= sigma"', "in no condition of the evidence"),
+        ('("n >= 100 W^2", "W > 9999.9999999999", "L", "sigma > 0")', "W = "),
     ],
 )
 def test_a_declared_range_is_refused_unless_the_evidence_covers_it(forall: str, left_out: str, tmp_path: Path) -> None:
@@ -250,7 +257,16 @@ def test_a_declared_range_is_refused_unless_the_evidence_covers_it(forall: str, 
 
 @pytest.mark.parametrize(
     ("forall", "problem"),
-    [('"x"', ""), ('"x >= 2"', ""), ('("x > 0", "y")', ""), ('"z"', "all z but the listed ones"), ('"k"', "k = 1")],
+    [
+        ('"x"', ""),
+        ('"x >= 2"', ""),
+        ('("x > 0", "y")', ""),
+        ('"z"', "all z but the listed ones"),
+        ('"k"', "k = 1"),
+        ('"m"', "m that are no integers"),
+        ('"integer m"', ""),
+        ('"w >= -5"', "w = "),
+    ],
 )
 def test_the_symbols_of_an_expression_cover_what_they_may_be(forall: str, problem: str, tmp_path: Path) -> None:
     text = f"""
@@ -258,7 +274,8 @@ def test_the_symbols_of_an_expression_cover_what_they_may_be(forall: str, proble
 
         def difference(wrong=0):
             x, y, k = sympy.Symbol("x"), sympy.Symbol("y", real=True), sympy.Symbol("k", negative=True)
-            return (x + y) * k - x * k - (1 + wrong) * y * k
+            m, w = sympy.Symbol("m", integer=True), sympy.Symbol("w", nonnegative=True)
+            return (x + y) * k + (m + 1) * w - m * w - w - x * k - (1 + wrong) * y * k
 
         claim("mine.exact", identity(difference, "D", control={{"wrong": 1}}), forall={forall}, SOURCE)
     """

@@ -79,7 +79,7 @@ class Basis(msgspec.Struct, frozen=True, kw_only=True):
         """The method that ran; `OWN` if it is the claim's own function."""
         grade, _ = _of_number(self, "", {})
         if grade in ("proved", "exact"):
-            return METHODS[self.returned.form]
+            return METHODS.get(self.returned.form, OWN)
         if self.returned.form == "library" and (self.stated is None or self.stated >= self.returned.error):
             return self.returned.method
         if grade == "sampled":
@@ -160,6 +160,11 @@ def _doubt(theorem: Certified, quantity: str, where: Mapping[str, Scalar]) -> st
     if squeezed(theorem.quantity) != squeezed(quantity):
         return f"the theorem speaks of ${theorem.quantity}$"
     return next((f"it holds for {ours}" for ours in theorem.ranges if not speaks_of(ours, where)), "")
+
+
+def speaks_for(basis: Basis, where: Mapping[str, Scalar]) -> bool:
+    """True if the theorem of a proved number holds at the coordinates of another cell."""
+    return all(speaks_of(ours, where) for theorem in basis.returned.theorems for ours in theorem.ranges)
 
 
 def _short(bound: str) -> str:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 NATURAL = {"n": (1, True), "d": (2, True), "k": (1, True), "L": (0, False), "sigma": (0, True), "w": (0, True)}
 """The least value of a coordinate, and whether it is one of its values: what a claim about every n, d, ... means."""
+WHOLE = ("n", "d", "k")
+"""Coordinates whose values are whole numbers."""
 LARGE = "large n"
 """Declares that the claim is about all n from some number on, which the theorem states."""
 KINDS = ("integer", "real", "large")
@@ -78,6 +81,8 @@ def left_out(declared: Sequence[str], evidence: Sequence[str]) -> str:
         return ""
     wanted: dict[str, list[Bound]] = {}
     for condition in declared:
+        if condition != LARGE and not bounds(condition) and condition not in evidence:
+            return f"what {condition} says, which is in no condition of the evidence"
         for one in bounds(condition):
             wanted.setdefault(one.name, []).append(one)
     for name in (*wanted, *(["n"] if LARGE in declared else [])):
@@ -91,13 +96,22 @@ def _left_out_by(condition: str, wanted: Mapping[str, Sequence[Bound]], declared
     """The same for one condition of the evidence; `wanted` are the declared bounds by coordinate."""
     name, _, listed = condition.partition(" = ")
     ends = bounds(condition)
+    if ends and ends[0].name == "n" and LARGE in declared and not all(end.within(1e300) for end in ends):
+        return LARGE
     if ends and ends[0].name in wanted:
         name = ends[0].name
+        whole = name in WHOLE or any(text.startswith("integer ") and name in letters(text) for text in declared)
+        if condition.startswith("integer ") and not whole:
+            return f"{name} that are no integers"
         values = _edges(name, wanted[name], ends)
         return next((f"{name} = {value:g}" for value in values if not all(end.within(value) for end in ends)), "")
     if ends and (ends[0].name in NATURAL or ends[0].end == -math.inf):
         return ""  # the claim says nothing of all its values
-    if condition in declared or _holds_later(condition, declared) or (listed and name not in wanted):
+    if (
+        condition in declared
+        or _holds_later(condition, declared)
+        or (listed and re.fullmatch(NAME, name) and name not in wanted)
+    ):
         return ""
     return f"what breaks {condition}"
 
@@ -105,15 +119,22 @@ def _left_out_by(condition: str, wanted: Mapping[str, Sequence[Bound]], declared
 def _edges(name: str, wanted: Iterable[Bound], known: Iterable[Bound]) -> list[float]:
     """Values of a declared range at which a bound of the evidence is most likely to fail: its ends, and the bound's."""
     least, closed = NATURAL.get(name, (-math.inf, True))
-    every = [*wanted, Bound(name, ">=" if closed else ">", least)]
-    step = 1 if name in ("n", "d", "k") else 1e-9
-    ends = {one.end + shift for one in (*every, *known) for shift in (-step, 0, step)} | {-1e300, 1e300}
-    return sorted((end for end in ends if math.isfinite(end) and all(one.within(end) for one in every)), key=abs)
+    every = list(wanted)
+    if name in WHOLE or all(one.end == -math.inf for one in every):  # alone, a coordinate has its natural values
+        every.append(Bound(name, ">=" if closed else ">", least))
+    ends = sorted({one.end for one in (*every, *known) if math.isfinite(one.end)} | {-1e300, 1e300})
+    if name in WHOLE:
+        near = [end + shift for end in ends for shift in (-1, 0, 1)]
+    else:  # the ends, what lies next to them, and what lies between two
+        near = [math.nextafter(end, side) for end in ends for side in (-math.inf, end, math.inf)]
+        near += [(low + high) / 2 for low, high in pairwise(ends)]
+    return sorted((end for end in near if all(one.within(end) for one in every)), key=abs)
 
 
 def _holds_later(condition: str, declared: Sequence[str]) -> bool:
     """True if the claim is about large n alone, and the condition is a lower bound that these meet."""
-    return LARGE in declared and re.match(r"(?:n|W|W'|Lambda) >=? ", condition) is not None
+    alone = not any("n" in letters(other) for other in declared if other != LARGE)
+    return LARGE in declared and alone and re.match(r"(?:n|W|W'|Lambda) >=? ", condition) is not None
 
 
 def letters(condition: str) -> set[str]:

@@ -16,6 +16,7 @@ import ast
 import json
 import math
 import operator
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from lipverify.claims.evidence.ranges import NAME
 from lipverify.claims.evidence.theorems import certified, shipped_proofs
 from lipverify.foundation.noted import Made, Note, noted, watching, with_errors
 
@@ -204,15 +206,18 @@ def _fact(fact: Fact) -> tuple[Any, Returned]:
 
 def _certified(proof: Proof, fact: Fact) -> Certified:
     """The theorem of a proof, and the number of it if the fact is one: all from the text that the checker certified."""
-    from lipverify.proofs import checker
+    from lipverify.proofs import Fact, checker
 
-    digest, data = certified(proof.text), json.loads(proof.text)
-    said = checker.sentence(data)
+    def ends(number: Any) -> tuple[str, str]:
+        return str(number.low), str(number.high)
+
+    text = proof.text  # once: a type of its own could give another text the second time
+    digest, said = certified(text), checker.sentence(json.loads(text))
     stated = said.facts.get(fact.name)
-    own = "" if digest in shipped_proofs() else proof.text
+    own = "" if digest in shipped_proofs() else text
     theorem = Certified(sentence=said.text, digest=digest, ranges=said.ranges, proof=own)
-    if stated is None or (stated.low, stated.high) != (fact.low, fact.high):
-        return theorem
+    if stated is None or type(fact).pair is not Fact.pair or ends(stated) != ends(fact):
+        return theorem  # a type of its own may say anything
     return msgspec.structs.replace(
         theorem, fact=fact.name, quantity=stated.quantity, low=str(stated.low), high=str(stated.high),
         ranges=stated.ranges or theorem.ranges,
@@ -257,7 +262,10 @@ def assumed(symbol: Any) -> str:
     """
     kind = "integer " if symbol.is_integer else ""
     sign = next((sign for sign, assumption in SIGNS.items() if getattr(symbol, f"is_{assumption}")), "")
-    return f"{kind or ('real ' if symbol.is_real and not sign else '')}{symbol}{sign}"
+    told = f"{kind or ('real ' if symbol.is_real and not sign else '')}{symbol}{sign}"
+    if re.fullmatch(NAME, str(symbol)) and _symbol(told)[1].assumptions0 == symbol.assumptions0:
+        return told
+    return f"{told} with further assumptions"  # even, infinite, ...: the words do not say all, and cover nothing
 
 
 def value_of(expression: Any) -> Fraction | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from lipverify.claims.evidence.grade import strongest, weakest
+from lipverify.claims.evidence.grade import speaks_for, strongest, weakest
 from lipverify.claims.evidence.ranges import squeezed
 from lipverify.claims.ledger.record import Cell, Kind, Outcome, Passage, Record
 from lipverify.claims.ledger.verdict import OTHER_WAY, VERDICTS, Verdict, combine
@@ -66,8 +66,10 @@ def _same(cell: Cell, other: Cell) -> bool:
     ends = zip(cell.allowed.ends, other.allowed.ends, strict=True)
     return (
         len(set(quantities)) == 1
-        and all(a == b or math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12) for a, b in ends)
+        and cell.allowed.open == other.allowed.open
+        and all(a == b or math.isclose(a, b, rel_tol=1e-12) for a, b in ends)
         and all(cell.where[name] == value for name, value in other.where.items() if name in cell.where)
+        and (other.grade != "proved" or speaks_for(other.basis, {**cell.given, **cell.where}))
     )
 
 

@@ -241,6 +241,8 @@ def _document(value: Any, forall: Any) -> str:
     """The document with the argument in words for a declared range."""
     if not isinstance(value, str):
         raise Fault(f"by_hand = {value!r}: it is the document with the argument in words.", "by_hand")
+    if value and not value.strip():
+        raise Fault("by_hand: name the document with the argument, such as 'docs/arguments.md#one'.", "by_hand")
     if value and not forall:
         raise Fault("by_hand: for which values does the argument hold? Name the range: forall=(...).", "by_hand")
     return value

@@ -352,6 +352,8 @@ def _basis(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
         if stated is None or abs(stated - cell.error) > rounding:
             yield "stated error", stated, cell.error
     if one.form in ("number", "library"):
+        if one.symbols or one.theorems or one.says:
+            yield "evidence", f"a {one.form} with symbols, theorems or an exact text", "a number alone"
         return
     if (one.form in ("theorem", "computed")) != bool(one.theorems):
         yield "evidence", f"a {one.form} of {len(one.theorems)} theorems", "theorems for numbers that come from some"
