@@ -35,7 +35,7 @@ claim("lowrank.recovery/sphere/blocks/explicit/proved",
       bound(proved_best_block, REST, of="rest", high="0", control={"low": "0.01"}, over=UP_TO, method="certified"),
       source=THEOREM_4, kind="derived", expected="supported",
       title="The same in explicit balls: for every number of tokens at once",
-      forall=("n >= 2", "k < d", "0 < C <= 3/20", "||B^T M B|| <= C", "B^T M B' = 0"),
+      forall=("n >= 2", "0 < C <= 3/20", "||B^T M B|| <= C", "B^T M B' = 0"),
       statement=r"""\mathbf{M}^* = C \mathbf{B} \mathbf{B}^\top \text{ alone}, \qquad \text{for every } n \geq 2, \ k < d \text{ and }
           C \leq 1/4 \ (d = 3, \sigma = 0), \ C \leq 1/5 \ (d = 3, \sigma \leq 1/2), \ C \leq 3/20 \ (d = 5, \sigma = 0)""",
       assumes=(r"tokens and query uniform on $S^{d-1}$; all $n \geq 2$, $k < d$; up to the $\sigma$ and $C$ of the cells", TASKS, UNMIXED),
