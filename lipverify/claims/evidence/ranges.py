@@ -100,8 +100,7 @@ def _left_out_by(condition: str, wanted: Mapping[str, Sequence[Bound]], declared
         return LARGE
     if ends and ends[0].name in wanted:
         name = ends[0].name
-        whole = name in WHOLE or any(text.startswith("integer ") and name in letters(text) for text in declared)
-        if condition.startswith("integer ") and not whole:
+        if condition.startswith("integer ") and not _is_whole(name, declared):
             return f"{name} that are no integers"
         values = _edges(name, wanted[name], ends)
         return next((f"{name} = {value:g}" for value in values if not all(end.within(value) for end in ends)), "")
@@ -114,6 +113,11 @@ def _left_out_by(condition: str, wanted: Mapping[str, Sequence[Bound]], declared
     ):
         return ""
     return f"what breaks {condition}"
+
+
+def _is_whole(name: str, declared: Sequence[str]) -> bool:
+    """True if a coordinate has whole values alone, by its name or as it is declared."""
+    return name in WHOLE or any(text.startswith("integer ") and name in letters(text) for text in declared)
 
 
 def _edges(name: str, wanted: Iterable[Bound], known: Iterable[Bound]) -> list[float]:

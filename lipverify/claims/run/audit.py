@@ -362,12 +362,17 @@ def _basis(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     at_one_point = None if cell.ray is not None else cell.measured
     yield from _exact_value(one, cell, at_one_point)
     if one.form == "symbolic" and len(one.says) < LONGEST and not re.match(r"\d+ of \d+ terms", one.says):
-        found = expanded(one.says, one.symbols)
-        if found is None:
-            yield "expression", _short(one.says), "an expression that is decided"
-        elif at_one_point is not None and not _equal(float(found), at_one_point):
-            yield "expression", _short(one.says), f"{found}"
+        yield from _expression(one, at_one_point)
     yield from (fault for theorem in one.theorems for fault in _theorem(theorem, cell))
+
+
+def _expression(one: Returned, measured: float | None) -> Iterator[tuple[str, Any, Any]]:
+    """The difference between an expression, expanded again, and the number."""
+    found = expanded(one.says, one.symbols)
+    if found is None:
+        yield "expression", _short(one.says), "an expression that is decided"
+    elif measured is not None and not _equal(float(found), measured):
+        yield "expression", _short(one.says), f"{found}"
 
 
 def _exact_value(one: Returned, cell: Cell, measured: float | None) -> Iterator[tuple[str, Any, Any]]:
