@@ -101,7 +101,7 @@ def _derived(law: Law, offset: bool) -> LinearAttention:
     if isinstance(task, Increments):
         raise OutOfReach(f"law = {law!r}: a kernel does not determine its linear part; give Zonal(spectrum=...).")
     constant = sympy.integrate(c**2, (c, -L, L)) / (2 * L) if offset else sympy.Integer(0)
-    # simplify, not factor: SymPy 1.13 leaves 2^(d/2) 2^(-d/2-1) standing, and 4^d beside 2^(2d) hides that a difference is 0
+    # simplify, not factor: SymPy 1.13 leaves 2^(d/2) 2^(-d/2-1) standing, and 4^d beside 2^(2d) hides a difference of 0
     power, linear_power = sympy.simplify(task.square(sympy.Integer(1)) + constant), sympy.simplify(_linear_power(task))
     spread = sympy.simplify(mean(c**2))  # E t^2 = 1/d
     correlation = linear_power * spread  # E K(t) t
