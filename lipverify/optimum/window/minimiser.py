@@ -200,8 +200,8 @@ def optimal_window(
     Returns
     -------
     Optimum
-        w* to better than 1e-8 in log w unless the loss is flat to rounding; the loss and both terms there,
-        with their errors.
+        w* with its error `w_error`: 1e-10 to 1e-7 of w* for named laws, more where the loss is known less accurately
+        (3e-4 for the link |z|^1.2 at d = 3, n = 1e15); the loss and both terms there, with their errors.
 
     Raises
     ------
