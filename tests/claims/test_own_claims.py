@@ -550,7 +550,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "id under one of lipverify": (POWER.replace("mine.power/", "softmax.window-printed/"), 6, "lipverify's own"),
     "an id of no coordinate": (POWER.replace("power/test", "power/{law}"), 6, "{law} is no coordinate"),
     "foreign symbol": (changed(POWER, "equals", '"1/(d + m)"'), 11, "m has no value"),
-    "foreign function": (changed(POWER, "control", '"zeta(d)"'), 12, "zeta"),
+    "foreign function": (changed(POWER, "control", '"tan(d)"'), 12, "tan"),
     "not an expression": (changed(POWER, "equals", '"1/(d"'), 11, "not an expression"),
     "a power as in LaTeX": (changed(POWER, "equals", '"d^2"'), 11, "**"),
     "code for an exponent": (changed(POWER, "equals", "\"__import__('os').getcwd()\""), 11, "not an expression"),
