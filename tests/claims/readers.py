@@ -32,8 +32,10 @@ def from_latex(text: str, names: dict[str, str]) -> str:
     while (found := re.search(r"\\frac\{|\\binom\{|\\sqrt\{|\^\{", text)) is not None:
         text = text[: found.start()] + _rewritten(found[0], text[found.end() :])
     for command, sign in {
-        r"\\cdot": "·", r"\\pi": "pi", r"\\mathrm\{e\}": "e", r"\\Gamma": "Γ", r"\\zeta": "ζ",
-        r"\\lfloor": "⌊", r"\\rfloor": "⌋", r"\\lceil": "⌈", r"\\rceil": "⌉", rf"\\({'|'.join(WORDS)})\b": r"\1", r"\\operatorname\{erf\}": "erf",
+        r"\\cdot": "·", r"\\pi": "pi", r"\\mathrm\{e\}": "e", r"\\operatorname\{erf\}": "erf", r"\\Gamma": "Γ",
+        r"\\zeta": "ζ",
+        r"\\lfloor": "⌊", r"\\rfloor": "⌋", r"\\lceil": "⌈", r"\\rceil": "⌉",
+        rf"\\({'|'.join(WORDS)})\b": r"\1",
     }.items():  # fmt: skip
         text = re.sub(command, sign, text)
     assert "\\" not in text, text
