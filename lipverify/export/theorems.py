@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from lipverify.claims.ledger.record import Ledger, Record, ledger_bytes
-from lipverify.foundation.latex import UnreadableError, latex_source, pieces, plain, symbols
+from lipverify.foundation.latex import UnreadableError, latex_source, outside_words, pieces, plain, symbols
 from lipverify.report import digits, readings, statements
 from lipverify.report.visible import visible
 from lipverify.report.words import VERDICTS
@@ -38,12 +38,22 @@ _MARKED = re.compile(rf"([^\W\d_])([{''.join(symbols.MARKS)}])|.", re.DOTALL)
 
 
 def rich(text: str) -> str:
-    r"""Convert text that may hold `$LaTeX$`.
+    r"""Convert text that may hold `$LaTeX$`; a line can break between the formulas and words of a statement.
 
     >>> print(rich(r"$w^{1/d}$ at 5 % & $\input{x}$"))
     $w^{1/d}$ at 5 \% \& \$\textbackslash{}input\{x\}\$
     """
-    return "".join(formula(piece) if is_formula else words(piece) for is_formula, piece in pieces(text))
+    return "".join(_broken(piece) if is_formula else words(piece) for is_formula, piece in pieces(text))
+
+
+def _broken(statement: str) -> str:
+    """A statement as its formulas and the words between them; as a whole if it has no such parts."""
+    parts: list[str] = []
+    for is_words, piece in outside_words(statement):
+        formulas = [part.strip() for part in re.split(r"(?:,\s*)?\\q?quad(?![A-Za-z])", piece) if part.strip(" ,")]
+        parts.append(words(piece.strip()) if is_words else ", ".join(map(formula, formulas)))
+    whole = "$" not in formula(statement)[:1] or any(part.startswith(r"\$") for part in parts)
+    return formula(statement) if whole else " ".join(filter(None, parts))
 
 
 def formula(source: str) -> str:
@@ -110,7 +120,7 @@ def _character(character: str) -> str:
             return known[character]
     if character.isascii() or (ord(character) < 0x180 and unicodedata.category(character).startswith("L")):
         return character
-    return _composed(character) or _formula_of(character)
+    return (character not in symbols.LATEX and _composed(character)) or _formula_of(character)
 
 
 def _formula_of(latex: str) -> str:
@@ -205,7 +215,7 @@ def _cells(row: statements.Row, record: Record) -> tuple[str, ...]:
     """A row as texts that may hold `$LaTeX$`."""
     apart = f" ({row.apart})" if row.apart else ""
     verdict = f"{VERDICTS[row.verdict]} {row.range}".strip()
-    printed = _broken(row.statement) if row.statement.strip() else row.printed
+    printed = f"${row.statement}$" if row.statement.strip() else row.printed
     measured = "; ".join(map(_measured, row.numbers)) or "–"
     return (
         f"{row.heading}{apart}",
@@ -222,9 +232,3 @@ def _measured(number: statements.Number) -> str:
         re.sub(powers, lambda match: digits.typeset(match[0]), text) for text in (number.measured, number.ratio)
     )
     return f"{number.quantity}{case}: {value}; {ratio or f'claimed {number.claimed}'}"
-
-
-def _broken(statement: str) -> str:
-    """A statement as formulas that a line can break between, if it has several."""
-    parts = [f"${part.strip()}$" for part in re.split(r"(?:,\s*)?\\q?quad(?![A-Za-z])", statement) if part.strip()]
-    return ", ".join(parts) if all(formula(part[1:-1]).startswith("$") for part in parts) else f"${statement}$"

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from hashlib import sha256
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,10 @@ def test_the_first_line_names_what_the_preamble_needs() -> None:
 def test_there_is_a_row_for_each_row_of_the_table_of_statements() -> None:
     found = [line.removeprefix(r"\raggedright ") for line in theorems(BOOK).decode().split("\n& ")]
     assert len(rows(BOOK)) == 6
-    assert theorems(BOOK).decode().count(r"\tabularnewline") == 6 + 1 + 3  # the head, and three papers
+    papers = [paper for paper, _ in groupby(row.paper for row in rows(BOOK))]
+    assert theorems(BOOK).decode().count(r"\tabularnewline") == 1 + len(papers) + 6
+    for paper in papers:
+        assert theorems(BOOK).decode().count(rf"\emph{{{words(paper)}}}") == papers.count(paper)
     for row in rows(BOOK):
         assert any(words(plain(row.place)) in cell for cell in found)
     assert any(cell.startswith("refuted at $d$ = 2; extrapolated") for cell in found)
@@ -153,6 +157,7 @@ def test_a_long_run_is_several_tables_each_with_its_head() -> None:
         (r"\frac{a, \quad b}{c} = 1", r"$\frac{a, \quad b}{c} = 1$"),
         (r"\Theta\left(n^{2/d}\right)", r"$\Theta(n^{2/d})$"),
         (r"O\left(\frac{1}{n}\right)", r"$O\left(\frac{1}{n}\right)$"),
+        (r"R_k \leq \text{twice the noise, at } d = 2", "$R_k \\leq$ twice the noise, at $d = 2$"),
         (r"\operatorname{tr} M", r"$\mathop{\mathrm{tr}}\nolimits  M$"),
         (r"\operatorname{erf}(w) \binom{n}{2}", r"\mathrm{erf}"),
     ],
