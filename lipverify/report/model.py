@@ -179,7 +179,7 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     """The anchor of an earlier place with the same picture, or `FRONT`; empty if it is here, or there is none."""
     readings: tuple[Reading, ...]
     others: tuple[Line, ...]
-    """The claims that have no line in the table of statements."""
+    """The claims that have no line in the table of statements, without those that prove another one."""
     tables: tuple[Table, ...]
     judged: str
     resolution: Text

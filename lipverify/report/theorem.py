@@ -30,6 +30,7 @@ def theorem(entry: Entry, passages: Sequence[Passage], draw: Draw, *, drawn: dic
     figure = telling_figure(records)
     nearest = judged_by(records)
     ordered = told_first(records, passages)
+    proofs = {record.id for record in records if record.proves}  # they stand behind a grade
     picture = None if figure is None else draw(figure)
     pictured = "" if picture is None or not picture.file else drawn.setdefault(picture.file, entry.anchor)
     shared = shared_by(nearest)
@@ -53,7 +54,7 @@ def theorem(entry: Entry, passages: Sequence[Passage], draw: Draw, *, drawn: dic
         picture=picture if pictured in ("", entry.anchor) else None,
         pictured="" if pictured == entry.anchor else pictured,
         readings=tuple(_reading(record, shared, records, passages) for record in ordered),
-        others=lines(entry.others, entry),
+        others=lines((row for row in entry.others if row.id not in proofs), entry),
         tables=tables_of(records, "theorem"),
         judged=_judged(records),
         resolution=rich(_resolution(records)),
@@ -146,7 +147,7 @@ def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], p
         verdict=record.verdict,
         outcome=next((passage.outcome for passage in passages if record.id in passage.claims), ""),
         range=rich(_range(record)),
-        control=rich(record.control.latex or record.control.statement),
+        control=rich(record.control.latex or record.control.statement, inline=True),
         limits=rich(condition(record.cells, record.verdict)),
         telling=typeset(numbers(record)),
         marks=readings.marks(record),

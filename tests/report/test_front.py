@@ -160,6 +160,23 @@ def test_a_claims_file_may_give_letters_other_meanings() -> None:
     assert any("standard deviation" in words_of(each.meaning) for each in ours.notation)
 
 
+def test_symbols_of_a_claims_file_are_explained_where_they_are_used() -> None:
+    """A symbol with a subscript is that symbol alone; one with two meanings is explained in each entry."""
+    first = {"R_k": "the risk", "R": "another", r"\gamma": "unused", "Q": "one"}
+    claims = (
+        record("mine.one", statement=r"R_{k}^* + Q \leq 1", file="a.py", symbols=first),
+        record("mine.two", statement="Q = R_k", file="b.py", symbols={"Q": "two"}),
+    )
+    report = model_of(*claims)
+    shown = [[words_of(each.meaning) for each in page.symbols] for page in (report.front, *theorems(report))]
+    assert [[text for text in page if "order" not in text] for page in shown] == [
+        ["the risk", "another"],
+        ["one"],
+        ["two"],
+    ]
+    assert [words_of(each.symbol) for each in report.notation][:2] == ["R_k", "R"]
+
+
 def entries(symbols_: tuple[Symbol, ...]) -> list[words.Entry]:
     said = {(words_of(each.symbol), words_of(each.meaning)) for each in symbols_}
     return [e for e in words.NOTATION if (words_of(rich(e.symbol)), words_of(rich(e.meaning))) in said]

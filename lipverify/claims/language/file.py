@@ -128,10 +128,12 @@ class ClaimsFile(msgspec.Struct, frozen=True):
             if not (isinstance(symbol, str) and isinstance(meaning, str) and meaning.strip()):
                 raise InvalidInput(f"SYMBOLS: {shown(symbol)} = {shown(meaning)}: {rule}.")
             try:
-                read(symbol.strip("$"))
+                read(symbol)
             except UnreadableError as why:
-                raise InvalidInput(f"SYMBOLS: {shown(symbol)} is not a symbol in LaTeX: {why}.") from None
-        return {symbol.strip("$"): on_one_line(meaning) for symbol, meaning in given.items()}
+                raise InvalidInput(
+                    f"SYMBOLS: {shown(symbol)} is not a symbol in LaTeX without dollar signs: {why}."
+                ) from None
+        return on_one_line(dict(given))
 
     def function(self, function: Callable[..., Any]) -> FileFunction:
         """A function of the file, in a form that can be sent to other processes."""
