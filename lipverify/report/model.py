@@ -119,7 +119,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     pictures: tuple[Drawing, ...]
     symbols: tuple[Symbol, ...]
     defines: dict[str, str]
-    """The symbols that claims files define, each with one meaning."""
+    """The symbols that claims files define."""
     setting: tuple[Text, ...]
     parts: tuple[Part, ...]
 
@@ -190,7 +190,7 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     seconds: str
     symbols: tuple[Symbol, ...]
     defines: dict[str, str]
-    """The symbols that its claims files define."""
+    """The same, if its claims are a user's."""
     topic: str
     """The anchor of its evidence; empty if the report has no evidence."""
 

@@ -21,7 +21,15 @@ from lipverify.report.statements import Entry, numbers
 from lipverify.report.text import printable, rich
 
 
-def theorem(entry: Entry, passages: Sequence[Passage], draw: Draw, *, drawn: dict[str, str], topic: str) -> Theorem:
+def theorem(
+    entry: Entry,
+    passages: Sequence[Passage],
+    draw: Draw,
+    *,
+    symbols: dict[str, str],
+    drawn: dict[str, str],
+    topic: str,
+) -> Theorem:
     """The page of one place, without its symbols; `topic` is the anchor of its evidence, or empty.
 
     `drawn` maps the figures of earlier pages to the anchors of these, and takes that of this one.
@@ -62,7 +70,7 @@ def theorem(entry: Entry, passages: Sequence[Passage], draw: Draw, *, drawn: dic
         reproduce=_reproduce(records),
         seconds=digits.seconds(max(record.seconds for record in records)),
         symbols=(),
-        defines={symbol: meaning for record in records for symbol, meaning in record.symbols.items()},
+        defines={} if readings.own(records) else symbols,
         topic=topic,
     )
 
