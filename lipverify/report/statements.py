@@ -258,7 +258,8 @@ def _apart(record: Record, same: Sequence[Record]) -> str:
     if len(same) == 1:
         return ""
     label = readings.short_labels([record, *(other for other in same if other is not record)])[0]
-    where: Mapping[str, Scalar] = record.cells[0].where if record.cells else {}
+    # a coordinate that varies among the cells is none of the id, even if one of its values looks like it
+    where: Mapping[str, Scalar] = coordinates.shared([cell.where for cell in (*record.cells, *record.cells[:1])])
     names = {str(value): name for name, value in where.items() if name != "reading"}
     return ", ".join(
         coordinates.words({names[part]: where[names[part]]}) if part in names else part.replace("-", " ")
@@ -311,6 +312,8 @@ def _claimed(cell: Cell) -> str:
     r"""The claim about a number, with the values of its formulas: "$\geq 1/d$ = 0.5"."""
     claimed = cell.claimed_latex or cell.claimed
     ends = dict.fromkeys(end for end in (cell.allowed.low, cell.allowed.high) if end is not None)
+    if "within" in cell.edges and len(ends) == 2:  # the value to match, between its tolerances
+        ends = dict.fromkeys([sum(ends) / 2])
     formulas = [*cell.edges.values()] or [plain(claimed)]
     if not ends or not any(re.search(r"[^\W\d_]", re.sub(_NUMBER, "", formula)) for formula in formulas):
         return claimed

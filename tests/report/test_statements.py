@@ -54,6 +54,21 @@ def test_a_heading_is_the_place_and_the_title_and_never_an_id() -> None:
     assert bare.heading == heading("Theorem 6", "") == "Theorem 6"
 
 
+def test_a_coordinate_that_varies_does_not_tell_claims_apart() -> None:
+    def family(degree: int) -> Record:
+        cells = tuple(cell(d, "relu", Allowed(low=0.0), ">= 0", where={"d": d, "l": degree}) for d in (3, 4))
+        return claim(f"mine.harmonics/{degree}", "Theorem 3", cells=cells)
+
+    table = rows(ledger((family(2), family(3))))
+    assert [row.apart for row in table] == ["$l = 2$", "$l = 3$"]
+
+
+def test_a_value_with_a_tolerance_is_matched_by_the_value() -> None:
+    edges = {"equals": "1/d", "within": "1/10"}
+    near = cell(2, "relu", Allowed(low=0.4, high=0.6), "= 1/d ± 1/10", edges=edges, measured=0.5, error=1e-4)
+    assert row_of(claim("mine.near", "Theorem 4", cells=(near,))).numbers[0].claimed == "= 1/d ± 1/10 = 0.5"
+
+
 def test_claims_with_one_formula_are_told_apart_by_their_coordinates() -> None:
     both = [
         claim(f"mine.box/{law}/ambient", "Theorem 6", title=f"the box: {law}, ambient", cells=(at(law),))
