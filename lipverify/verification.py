@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_target
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.validation import a_seed, require_processes
+from lipverify.foundation.validation import a_seed, chosen, require_processes
 from lipverify.loss.terms import BackendName
 from lipverify.report import write_report, write_web_page
 from lipverify.report.terminal.screen import screen
@@ -108,6 +109,34 @@ class Verification(Ledger, frozen=True, kw_only=True):
             else:
                 ax.set_axis_off()
         return figure
+
+    def to_dataframe(self, table: Literal["claims", "cells", "cross_checks", "curves", "heat_maps"] = "claims") -> Any:
+        """One of the tables that `lipverify export` writes as CSV, as a pandas DataFrame.
+
+        Parameters
+        ----------
+        table
+            "claims" has a row for each claim, with the number that decides it as `value`, `error`, `low` and `high`;
+            "cells" has a row for each measured point, with a column for each coordinate.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        InvalidInput
+            If pandas is not installed, or there is no such table.
+        """
+        from lipverify.export.rows import tables
+
+        made = tables(self)
+        chosen("table", table, made)
+        if find_spec("pandas") is None:
+            raise InvalidInput("to_dataframe needs pandas, which is not installed: pip install pandas.")
+        import pandas
+
+        return pandas.DataFrame(list(made[table].rows), columns=list(made[table].header))
 
     def report(self, path: str | os.PathLike[str], *, evidence: bool = False) -> Path:
         """Write the report: a PDF, or a web page if the name ends in .html.
@@ -201,9 +230,9 @@ def verify(
     wanted: Sequence[str] = [os.fspath(name) for name in claims]
     require_processes(jobs, limit)
     amount = profile_named(profile, a_seed(seed), backend)
-    chosen = select_claims(wanted, amount)
+    selected = select_claims(wanted, amount)
     title, author = entitled(wanted, title, author)
     settings: dict[str, Any] = {"jobs": jobs, "limit": limit or amount.limit, "title": title, "author": author}
-    with nullcontext(Watch()) if quiet else screen(chosen, to_stderr=True) as watch:
-        ledger = run(chosen, profile=profile, seed=seed, backend=backend, **settings, watch=watch)
+    with nullcontext(Watch()) if quiet else screen(selected, to_stderr=True) as watch:
+        ledger = run(selected, profile=profile, seed=seed, backend=backend, **settings, watch=watch)
     return Verification(**msgspec.structs.asdict(ledger))

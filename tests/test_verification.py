@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -75,6 +77,25 @@ def test_a_figure_has_a_pair_of_axes_for_each_claim(ledger: Verification) -> Non
     (ax,) = ledger.plot("mine.square").axes
     assert ax.get_title() == "mine.square: supported"
     assert "mine.square" in ledger._repr_html_()
+
+
+def test_a_data_frame_has_the_numbers_of_the_claims(ledger: Verification) -> None:
+    pytest.importorskip("pandas")
+    claims = ledger.to_dataframe().set_index("id")
+    assert list(claims.index) == ["mine.square", "softmax.split"]
+    assert {str(claims[name].dtype) for name in ("value", "error", "low", "high")} == {"float64"}
+    assert claims.loc["mine.square", ["value", "error", "high"]].tolist() == [0.25, pytest.approx(1e-12, 1e-3), 0.5]
+    assert math.isnan(claims.loc["mine.square", "low"])
+    cells = ledger.to_dataframe("cells")
+    assert cells[cells.id == "mine.square"].x.tolist() == [0.25, 0.5]
+    with pytest.raises(InvalidInput, match="table = 'rows' is not known; choose one of: cells, claims"):
+        ledger.to_dataframe(cast(Any, "rows"))
+
+
+def test_without_pandas_the_way_out_is_named(ledger: Verification, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InvalidInput, match=r"needs pandas, which is not installed: pip install pandas\.$"):
+        ledger.to_dataframe()
 
 
 def test_title_and_author_stand_on_the_report(ledger: Verification, tmp_path: Path) -> None:

@@ -104,9 +104,9 @@ def export(
         A ledger.json that `verify` wrote.
     format
         Any of csv, netcdf (needs the extra `data`), svg, pdf (figures, as wide as a paper's column or page) and tex
-        (lipverify.sty, theorems.tex, verdicts.tex); all by default.
+        (theorems.tex, a table for an article); all by default.
     latex
-        Folder for the LaTeX files of a paper alone: the same as --format tex --out FOLDER.
+        Folder for theorems.tex alone: the same as --format tex --out FOLDER.
     out
         Folder for the files; export/ next to the ledger by default, created if missing.
     """

@@ -15,8 +15,8 @@ from lipverify.claims.ledger.record import Ledger
 from lipverify.errors import InvalidInput
 from lipverify.export import rows
 from lipverify.export.arrays import netcdf, require_libraries
-from lipverify.export.package import package, theorems, verdicts
 from lipverify.export.rows import comma_separated, file_name, statements
+from lipverify.export.theorems import theorems
 from lipverify.foundation.files import require_targets, write_whole
 from lipverify.foundation.lazy import directory
 from lipverify.report.drawings import joined
@@ -55,9 +55,7 @@ def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]
     if "netcdf" in formats:
         yield "cells.nc", netcdf(ledger)
     if "tex" in formats:
-        yield "lipverify.sty", package(ledger)
         yield "theorems.tex", theorems(ledger)
-        yield "verdicts.tex", verdicts(ledger)
     kinds: list[Kind] = [kind for kind in get_args(Kind) if kind in formats]
     if kinds:
         yield from _figures(ledger, kinds)

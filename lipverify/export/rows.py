@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from lipverify.claims.ledger.reach import condition
+from lipverify.claims.ledger import reach
 from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.report.readings import stem
@@ -82,22 +82,23 @@ def _value(text: str) -> str:
 
 
 def claims(records: Iterable[Record]) -> Table:
-    """One row for each claim: the statement, its range and its verdict."""
+    """One row for each claim: the statement, the number that decides it, its range and its verdict."""
     header = (
         "id", "title", "section", "statement", "paper", "place", "printed", "kind", "grade", "claimed", "measured",
-        "verdict", "range", "condition", "expected", "margin", "control", "control_caught", "problem", "corrected",
-        "seconds",
+        "value", "error", "low", "high", "verdict", "range", "condition", "expected", "margin", "control",
+        "control_caught", "problem", "corrected", "seconds",
     )  # fmt: skip
     return Table(header=header, rows=tuple(map(_claim, records)))
 
 
 def _claim(record: Record) -> tuple[Value, ...]:
-    source, control = record.source, record.control
+    source, control, telling = record.source, record.control, reach.telling(record.cells)
+    number = (telling[0].measured, telling[0].error, telling[0].allowed.low, telling[0].allowed.high) if telling else ()
     section = record.heading.section if record.heading is not None else ""
     return (
         record.id, record.title, section, record.statement, source.paper, source.place, source.printed, record.kind,
-        record.grade, record.claimed, record.measured, record.verdict, record.range,
-        condition(record.cells, record.verdict), record.expected, record.margin,
+        record.grade, record.claimed, record.measured, *(number or (None,) * 4), record.verdict, record.range,
+        reach.condition(record.cells, record.verdict), record.expected, record.margin,
         control.statement, control.caught, record.problem, record.corrected, record.seconds,
     )  # fmt: skip
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-NAMED = ("min", "max", "log", "exp", "abs", "Γ", "√")
+WORDS = ("min", "max", "log", "exp", "sin", "cos", "sinh", "cosh", "tanh")
+NAMED = (*WORDS, "erf", "binomial", "abs", "Γ", "ζ", "√")
 BRACKETS = {"⌊": ("floor", "⌋"), "⌈": ("ceil", "⌉"), "⟨": ("abs", "⟩")}
 ENDS = ("", ")", ",", "+", "-", "⌋", "⌉", "⟩")
 TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]\w*|√|\S)")
@@ -20,19 +21,21 @@ def from_plain(text: str, names: dict[str, str]) -> str:
 
 def from_latex(text: str, names: dict[str, str]) -> str:
     """The same from LaTeX, via plain text; `names` maps LaTeX symbols to names."""
-    for ambiguous in (r"\d \\frac", r"(\\Gamma|(?<!\{)\\mathrm\{\w+\}) (\\left)?\("):
+    for ambiguous in (r"\d \\frac", r"(\\Gamma|\\zeta|(?<!\{)\\mathrm\{\w+\}) (\\left)?\("):
         assert not re.search(ambiguous, text), f"{text}: two readings"
     text = text.replace(r"\left|", "⟨").replace(r"\right|", "⟩")
     coded = {latex: f"SYMBOL{k}X" for k, latex in enumerate(sorted(names, key=len, reverse=True))}
     for latex, code in coded.items():
-        called = r"(?!\()" if latex == r"\Gamma" else ""
+        called = r"(?!\()" if latex in (r"\Gamma", r"\zeta") else ""
         text = re.sub(rf"(?<![A-Za-z\\]){re.escape(latex)}(?![A-Za-z_]){called}", code, text)
     text = re.sub(r"\\(left|right)(?=[()\\])", "", text)
-    while (found := re.search(r"\\frac\{|\\sqrt\{|\^\{", text)) is not None:
+    while (found := re.search(r"\\frac\{|\\binom\{|\\sqrt\{|\^\{", text)) is not None:
         text = text[: found.start()] + _rewritten(found[0], text[found.end() :])
     for command, sign in {
-        r"\\cdot": "·", r"\\pi": "pi", r"\\mathrm\{e\}": "e", r"\\Gamma": "Γ", r"\\lfloor": "⌊", r"\\rfloor": "⌋",
-        r"\\lceil": "⌈", r"\\rceil": "⌉", r"\\(min|max|log|exp)": r"\1",
+        r"\\cdot": "·", r"\\pi": "pi", r"\\mathrm\{e\}": "e", r"\\operatorname\{erf\}": "erf", r"\\Gamma": "Γ",
+        r"\\zeta": "ζ",
+        r"\\lfloor": "⌊", r"\\rfloor": "⌋", r"\\lceil": "⌈", r"\\rceil": "⌉",
+        rf"\\({'|'.join(WORDS)})\b": r"\1",
     }.items():  # fmt: skip
         text = re.sub(command, sign, text)
     assert "\\" not in text, text
@@ -41,10 +44,10 @@ def from_latex(text: str, names: dict[str, str]) -> str:
 
 def _rewritten(opening: str, rest: str) -> str:
     inside, rest = _group(rest)
-    if opening == r"\frac{":
+    if opening in (r"\frac{", r"\binom{"):
         assert rest[0] == "{"
         below, rest = _group(rest[1:])
-        return f"(({inside})/({below})){rest}"
+        return f"(({inside})/({below})){rest}" if "frac" in opening else f"(binomial({inside}, {below})){rest}"
     return f"(√({inside})){rest}" if "sqrt" in opening else f"^({inside}){rest}"
 
 
@@ -116,7 +119,7 @@ class _Reader:
             self.next(closing)
             return f"{name}({read})"
         if token in NAMED and self.tokens[0] == "(":
-            return self.call({"Γ": "gamma", "√": "sqrt"}.get(token, token))
+            return self.call({"Γ": "gamma", "ζ": "zeta", "√": "sqrt"}.get(token, token))
         if token in self.names or token in ("pi", "π", "e"):
             assert self.tokens[0] != "(" or len(token) == 1 or token.startswith("SYMBOL"), (
                 f"{token}(: reads as a function"

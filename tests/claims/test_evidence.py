@@ -61,6 +61,13 @@ EXACT = {
             x, y = sympy.symbols("x y")
             return (x + y) ** 2 - x**2 - 2 * x * y - y**2 - wrong * x
     """),
+    "an expression that SymPy must simplify": ("symbolic", ("d > 0",), """
+        import sympy
+
+        def difference(wrong=0):
+            d = sympy.Symbol("d", positive=True)
+            return sympy.gamma(d / 2 + 1) - (d + wrong) / 2 * sympy.gamma(d / 2) + sympy.erf(d) + sympy.erf(-d)
+    """),
     "a matrix of SymPy": ("symbolic", ("a", "b"), """
         import sympy
 
@@ -167,6 +174,41 @@ def test_a_symbol_is_printed_with_its_assumption(tmp_path: Path) -> None:
     claim = 'claim("mine.exact", identity(difference, "D", control={"wrong": 1}), SOURCE)'
     record = record_of(tmp_path, f"{dedent(function)}\n{claim}")
     assert (record.grade, record.range) == ("exact", "for every integer k, x > 0")
+
+
+SIMPLIFIED = """
+    import sympy
+
+    def difference(power=2):
+        d, n = sympy.symbols("d n", positive=True)
+        return sympy.simplify((d + n) ** power - d**2 - 2 * d * n - n**2){}
+
+    claim("mine.square", identity(difference, "D", control={{"power": 3}}), SOURCE, forall={})
+"""
+
+
+def test_a_range_that_simplification_lost_is_said_with_the_way_out(tmp_path: Path) -> None:
+    record = record_of(tmp_path, SIMPLIFIED.format("", "()"))
+    assert (record.verdict, record.range) == ("supported", "in the one case measured")
+    assert "without symbols and so for no range" in record.cells[0].reasons[0]
+    assert "before it is simplified" in record.cells[0].reasons[0]
+    for end, forall, way_out in (("", '("d", "n")', "before it is simplified"), (" == 0", "()", "lhs - rhs")):
+        [broken] = ledger_of(tmp_path, SIMPLIFIED.format(end, forall)).claims
+        assert broken.verdict == "error"
+        assert way_out in broken.problem
+
+
+def test_an_expression_is_not_refuted_where_an_assumption_on_a_symbol_fails(tmp_path: Path) -> None:
+    text = """
+        import sympy
+
+        def difference(wrong=0):
+            x = sympy.Symbol("x", negative=True)
+            return sympy.sqrt(x**2 - 2 * x + 1) + x - 1 + wrong  # 0, and 4 at x = 3
+
+        claim("mine.root", identity(difference, "D", control={"wrong": 1}), SOURCE)
+    """
+    assert record_of(tmp_path, text).verdict == "inconclusive"
 
 
 def test_a_ball_inside_the_allowed_range_is_exact(tmp_path: Path) -> None:

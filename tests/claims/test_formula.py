@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import pickle
 import re
 import subprocess
@@ -29,10 +30,13 @@ SYMBOLS = {  # as printed in plain text and in LaTeX
     "d": ("d", "d"), "n": ("n", "n"), "w_0": ("w_0", "w_{0}"), "kappa": ("κ", r"\kappa"), "gamma": ("γ", r"\gamma"),
     "Gamma": ("Γ", r"\Gamma"), "sigma_max": ("σ_max", r"\sigma_{\mathrm{max}}"), "rho2": ("ρ2", r"\rho_{2}"),
     "heads": ("heads", r"\mathrm{heads}"), "lamda": ("λ", r"\lambda"), "ε": ("ε", r"\varepsilon"),
+    "zeta": ("ζ", r"\zeta"),
 }  # fmt: skip
-POINT = dict(zip(SYMBOLS, (3, 7.5, 0.3, 11, 1.25, 2.1, 0.7, 5, 8, 0.04, 1e-3), strict=True))
+POINT = dict(zip(SYMBOLS, (3, 7.5, 0.3, 11, 1.25, 2.1, 0.7, 5, 8, 0.04, 1e-3, 2.5), strict=True))
 LITERALS = ("0", "1", "2", "3", "10", "0.5", "2.50", "1e-3", "2.5e2", ".25", "7.")
-CALLS = ("sqrt", "log", "exp", "gamma", "abs", "floor", "ceil")
+CALLS = (
+    "sqrt", "log", "exp", "sin", "cos", "sinh", "cosh", "tanh", "erf", "gamma", "zeta", "abs", "floor", "ceil",
+)  # fmt: skip
 
 
 def _binary(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -43,8 +47,9 @@ def _binary(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 def _calls(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     one = st.tuples(st.sampled_from(CALLS), children).map(lambda parts: f"{parts[0]}({parts[1]})")
+    pair = st.tuples(children, children).map(lambda parts: f"binomial({parts[0]}, {parts[1]})")
     several = st.tuples(st.sampled_from(["min", "max"]), st.lists(children, min_size=2, max_size=3))
-    return one | several.map(lambda parts: f"{parts[0]}({', '.join(parts[1])})")
+    return one | pair | several.map(lambda parts: f"{parts[0]}({', '.join(parts[1])})")
 
 
 def _sparse(text: str) -> str:
@@ -80,8 +85,9 @@ def number_or_none(of: Formula, where: dict[str, Any] = POINT) -> float | None:
 
 
 ARB: dict[str, Any] = {
-    "sqrt": lambda x: x.sqrt(), "log": lambda x: x.log(), "exp": lambda x: x.exp(), "gamma": lambda x: x.gamma(),
-    "abs": abs, "floor": lambda x: x.floor(), "ceil": lambda x: x.ceil(),
+    **{name: operator.methodcaller(name) for name in CALLS if name != "abs"},
+    "binomial": lambda n, k: (n + 1).gamma() / (k + 1).gamma() / (n - k + 1).gamma(),
+    "abs": abs,
     "min": lambda *x: x[0] if len(x) == 1 else x[0].min(ARB["min"](*x[1:])),
     "max": lambda *x: x[0] if len(x) == 1 else x[0].max(ARB["max"](*x[1:])),
 }  # fmt: skip
@@ -96,7 +102,7 @@ def ball(text: str) -> Any:
         decimals = re.sub(r"(?<![\w.])[\d.]+(e-?\d+)?(?!\w)", r"arb('\g<0>')", text)
         names = {name: flint.arb(repr(value)) for name, value in POINT.items()}
         constants = {"arb": flint.arb, "pi": flint.arb.pi(), "e": flint.arb.const_e()}
-        # a name may be both a symbol and a function: gamma
+        # a name may be both a symbol and a function: gamma, zeta
         decimals = re.sub(r"\b(\w+)\(", lambda call: f"call_{call[1]}(" if call[1] in ARB else call[0], decimals)
         calls = {f"call_{name}": function for name, function in ARB.items()}
         return eval(decimals, {**constants, **names, **calls})
@@ -110,6 +116,9 @@ def ball(text: str) -> Any:
 @example(text="sqrt(2)**2 - 2")
 @example(text="floor(log(1000)/log(10))")
 @example(text="(1 - 1e-3/2.5e2)**(2.5e2*1e3)")
+@example(text="binomial(1e3, 5e2) + binomial(1e3 + .25, 5e2) + binomial(7.5, 1/3)")
+@example(text="binomial(1e300, 1/2)")
+@example(text="zeta(3) + zeta(-1e1) + zeta(1/2) - erf(kappa/10) + sinh(d)/cosh(w_0) + sin(n)*cos(n) - tanh(1e-3)")
 def test_the_value_is_within_the_enclosure_of_arb(text: str) -> None:
     value, enclosure = number_or_none(read(text)), ball(text)
     assume(enclosure.is_finite())
@@ -120,14 +129,14 @@ def test_the_value_is_within_the_enclosure_of_arb(text: str) -> None:
 
 
 def plain_python(text: str) -> float | None:
-    """The value that Python itself computes from the text, in floats."""
-    functions = {name: getattr(math, name) for name in ("sqrt", "log", "exp", "gamma", "floor", "ceil")}
-    called = re.sub(r"\bgamma\(", "gamma_(", text)
-    names = {**functions, "pi": math.pi, "e": math.e, **POINT, "gamma_": math.gamma}
+    """The value that Python itself computes from the text, in floats; it has neither zeta nor binomial."""
+    names: dict[str, Any] = {f"call_{name}": getattr(math, name) for name in CALLS if hasattr(math, name)}
+    called = re.sub(r"\b(\w+)\(", lambda call: f"call_{call[1]}(" if f"call_{call[1]}" in names else call[0], text)
+    names |= {"pi": math.pi, "e": math.e, **POINT}
     try:
         value = eval(called, names)
         return float(value) if not isinstance(value, complex) and math.isfinite(value) else None
-    except (ArithmeticError, ValueError, TypeError):
+    except (ArithmeticError, ValueError, TypeError, NameError):
         return None
 
 
@@ -185,6 +194,10 @@ def test_fractions_are_exact_until_the_end(numbers: list[int], signs: list[str])
         ("sqrt(n)**2 - n", {"n": 1e30}, 0.0),
         ("d", {"d": np.int64(3)}, 3.0),
         ("d/2", {"d": np.float32(0.5)}, 0.25),
+        ("binomial(1/2, 3) + binomial(n, 3)/n**3", {"n": 10**30}, 1 / 16 + 1 / 6),
+        ("binomial(-2, 3) + binomial(5, 6) + binomial(5, -1)", {}, -4.0),
+        ("binomial(1000, 998)", {}, 499500.0),
+        ("zeta(-1)*12 + zeta(-2)", {}, -1.0),
         ("d", {"d": 1, "law": "relu"}, 1.0),
     ],
 )
@@ -196,7 +209,8 @@ def test_values_that_need_exact_arithmetic(text: str, where: dict[str, Any], val
     ("text", "where"),
     [
         ("1/(d - 1)", {"d": 1}), ("sqrt(1 - d)", {"d": 2}), ("(-8)**(1/3)", {}), ("9**9**9**9", {}), ("0**(-1)", {}),
-        ("exp(1000)", {}), ("min(exp(1000), 1)", {}), ("gamma(0)", {}), ("log(0)", {}), ("d", {"d": "relu"}),
+        ("exp(1000)", {}), ("min(exp(1000), 1)", {}), ("gamma(0)", {}), ("zeta(1)", {}), ("binomial(-3, 1/2)", {}),
+        ("log(0)", {}), ("d", {"d": "relu"}),
         ("d", {"d": math.nan}), ("d", {"d": math.inf}), ("d", {"d": None}), ("d", {"d": True}), ("2**(2**(2**10))", {}),
     ],
 )  # fmt: skip
@@ -263,6 +277,7 @@ def test_the_report_can_set_whatever_is_accepted(text: str) -> None:
     [
         lambda inside: f"2**({inside})", lambda inside: f"sqrt({inside})", lambda inside: f"({inside})**2",
         lambda inside: f"1/(1 + {inside})", lambda inside: f"abs({inside})", lambda inside: f"2 - ({inside})",
+        lambda inside: f"binomial(d, {inside})", lambda inside: f"erf({inside})", lambda inside: f"tanh({inside})**2",
     ],
 )  # fmt: skip
 def test_the_report_can_set_the_deepest_formula_and_a_deeper_one_is_refused(deep: Callable[[str], str]) -> None:
@@ -295,6 +310,16 @@ def accepted_or_none(text: str) -> Formula | None:
         ("log(d)**2", r"(\log(d))^{2}", r"(\log(d))^{2}", "(log(d))^2"),
         ("-a/b*c", r"-\frac{a}{b} c", "-(a/b) c", "-(a/b) c"),
         ("gamma(d/2)*gamma", r"\Gamma\left(\frac{d}{2}\right) \gamma", r"\Gamma(d/2) \gamma", "Γ(d/2) γ"),
+        ("zeta(3)*zeta", r"\zeta(3) \zeta", r"\zeta(3) \zeta", "ζ(3) ζ"),
+        ("zeta*(d + 1)", r"\zeta \cdot (d + 1)", r"\zeta \cdot (d + 1)", "ζ·(d + 1)"),
+        (
+            "erf(w/2)/sinh(w)",
+            r"\frac{\operatorname{erf}(w/2)}{\sinh(w)}",
+            r"\operatorname{erf}(w/2)/\sinh(w)",
+            "erf(w/2)/sinh(w)",
+        ),
+        ("binomial(n, d/2)**2", r"\binom{n}{\frac{d}{2}}^{2}", r"\binom{n}{d/2}^{2}", "(binomial(n, d/2))^2"),
+        ("2*binomial(n, d)", r"2 \binom{n}{d}", r"2 \binom{n}{d}", "2 binomial(n, d)"),
         ("epsilon*Lambda*w0", r"\epsilon \Lambda w_{0}", r"\epsilon \Lambda w_{0}", "ε Λ w0"),
         ("2.5e-6*lamda", r"2.5 \cdot 10^{-6} \lambda", r"2.5 \cdot 10^{-6} \lambda", "2.5e-6 λ"),
         ("d/(50*w**2)", r"\frac{d}{50 w^{2}}", "d/(50 w^{2})", "d/(50 w^2)"),
@@ -376,6 +401,8 @@ def test_a_formula_is_its_text() -> None:
         (sympy.Rational(-5, 2) / (sympy.Symbol("d") + 2), "-5/(2*(d + 2))"),
         (-sympy.Min(1, 3 / (sympy.Symbol("d", positive=True) - 1)), "-min(1, 3/(d - 1))"),
         (sympy.Max(sympy.Abs(sympy.Symbol("x")), sympy.ceiling(sympy.Symbol("x"))), "max(abs(x), ceil(x))"),
+        (sympy.erf(sympy.Symbol("w")) * sympy.zeta(sympy.Symbol("s")), "erf(w)*zeta(s)"),
+        (sympy.binomial(sympy.Symbol("n"), 2) + sympy.cosh(sympy.Symbol("w")), "cosh(w) + binomial(n, 2)"),
         (sympy.E * sympy.pi * sympy.exp(sympy.Symbol("E")), "pi*e*exp(E)"),
         (sympy.sqrt(sympy.Symbol("d")) * sympy.gamma(sympy.Symbol("d") / 2), "sqrt(d)*gamma(d/2)"),
     ],
@@ -392,8 +419,9 @@ def test_numbers_and_expressions_of_sympy_are_read(given: Any, text: str) -> Non
         ("'d'", "has no place in it"), ("d := 1", "cannot be read"), ("", "it is empty"),
         ("d(2)", "a product is written"), ("2(d)", "has no place in it"), ("2 d", "a product is written"),
         ("d^2", "a power is written"), ("d < 1", "has no place in it"), ("d // 2", "has no place in it"),
-        ("d % 2", "has no place in it"), ("~d", "has no place"), ("sin(d)", "is none of sqrt, log"),
+        ("d % 2", "has no place in it"), ("~d", "has no place"), ("tan(d)", "is none of sqrt, log"),
         ("sqrt", "write sqrt"), ("sqrt(d, 2)", "one argument"), ("min(d)", "two arguments"),
+        ("binomial(d)", "two arguments"), ("binomial(d, 1, 2)", "two arguments"), ("sin", "write sin"),
         ("min(*d)", "has no place in it|two arguments"), ("log(x=d)", "is none of"),
         ("__import__('os')", "is none of"), ("__d__", "no name of a symbol"), ("_d", "no name of a symbol"),
         ("d__d", "no name of a symbol"), ("é", "no name"), ("2*π", "no name of a symbol"), ("1j", "has no place in it"),
@@ -483,6 +511,22 @@ def test_a_function_without_words_is_printed_by_its_name() -> None:
     assert str(found) == "upper_envelope(kappa)"
     assert found.latex == r"\operatorname{upper envelope}(\kappa)"
     assert typst_math(found.inline_latex)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "printed"),
+    [
+        ("Twice the noise.", "twice the noise"), ("A bound of $d$", "a bound of d"), ("Gamma(d/2)/n", "Gamma(d/2)/n"),
+        ("Lambda / d", "Lambda / d"), ("Lambda of the problem", "Lambda of the problem"), ("Kd times n", "Kd times n"),
+        ("Var(f)", "Var(f)"), ("ReLU of it", "ReLU of it"), ("L times d", "L times d"),
+    ],
+)  # fmt: skip
+def test_only_the_first_word_of_a_sentence_becomes_small(docstring: str, printed: str) -> None:
+    def edge(Kd: float) -> float:
+        return Kd
+
+    edge.__doc__ = docstring
+    assert str(bound(edge)) == printed
 
 
 @pytest.mark.parametrize("returned", [math.nan, math.inf, None, "1", 1j, True])

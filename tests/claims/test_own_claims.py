@@ -149,12 +149,22 @@ def test_nothing_is_overwritten_and_a_start_ends_in_py(
 def test_the_files_of_the_document_verify(tmp_path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/your-own-claims.md").read_text(), re.M | re.S)
     blocks = [block for block in blocks if "\nclaim(" in block]
-    assert len(blocks) == 4
+    assert len(blocks) == 7
     assert all(code_lines(block) <= 30 for block in blocks)
     found = verified(tmp_path, "".join([blocks[0].replace("(2, 3, 5)", "(2,)"), *blocks[1:]]))
-    assert {id: record.verdict for id, record in found.items()} == dict.fromkeys(
-        ("mine.window/kink", "mine.bias/waves", "mine.halves", "mine.noise/lower", "mine.noise/upper"), "supported"
-    )
+    assert {id: (record.verdict, record.grade) for id, record in found.items()} == {
+        "mine.window/kink": ("supported", "extrapolated"),
+        "mine.bias/waves": ("supported", "sampled"),
+        "mine.trace": ("supported", "estimated"),
+        "mine.ratio": ("supported", "exact"),
+        "mine.share": ("supported", "bounded"),
+        "mine.halves": ("supported", "estimated"),
+        "mine.noise/lower": ("supported", "bounded"),
+        "mine.noise/upper": ("supported", "bounded"),
+    }
+    assert found["mine.ratio"].range == "for every d, n, at shift = 0"
+    text = (tmp_path / "my_claims.py").read_text()
+    assert verified(tmp_path, text.replace(', method="exact"', ""))["mine.share"].grade == "estimated"
 
 
 @pytest.mark.parametrize(
@@ -515,6 +525,15 @@ def test_growth_that_does_not_settle_is_not_decided_and_is_drawn(
     assert (tmp_path / "reports" / "report.pdf").exists()
 
 
+def test_the_symbols_of_a_file_stand_in_the_ledger_each_with_one_meaning(tmp_path: Path) -> None:
+    first = write(tmp_path, 'SYMBOLS = {"R_k": "the risk of $k$ layers"}\n' + POWER, "one.py")
+    second = write(tmp_path, 'SYMBOLS = {"R_k": "a\\n rank"}\n' + SQUARE, "two.py")
+    assert run(select_claims([first, "softmax.split"], QUICK), jobs=0).symbols == {"R_k": "the risk of $k$ layers"}
+    assert run(select_claims([second], QUICK), jobs=0).symbols == {"R_k": "a rank"}
+    with pytest.raises(InvalidInput, match=r"two.py: SYMBOLS: R_k has another meaning in another file"):
+        select_claims([first, second], QUICK)
+
+
 # ---- refusals
 
 
@@ -550,7 +569,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "id under one of lipverify": (POWER.replace("mine.power/", "softmax.window-printed/"), 6, "lipverify's own"),
     "an id of no coordinate": (POWER.replace("power/test", "power/{law}"), 6, "{law} is no coordinate"),
     "foreign symbol": (changed(POWER, "equals", '"1/(d + m)"'), 11, "m has no value"),
-    "foreign function": (changed(POWER, "control", '"zeta(d)"'), 12, "zeta"),
+    "foreign function": (changed(POWER, "control", '"tan(d)"'), 12, "tan"),
     "not an expression": (changed(POWER, "equals", '"1/(d"'), 11, "not an expression"),
     "a power as in LaTeX": (changed(POWER, "equals", '"d^2"'), 11, "**"),
     "code for an exponent": (changed(POWER, "equals", "\"__import__('os').getcwd()\""), 11, "not an expression"),
@@ -603,6 +622,9 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "an exit": ("import sys\nsys.exit(0)\n", 2, "ended the program"),
     "a module that is not there": ("import no_such_module_here\n" + POWER, 1, "must be self-contained"),
     "a file without claims": ("x = 1\n", None, "no claims in this file"),
+    "symbols that are no mapping": ("SYMBOLS = ['R_k']\n" + POWER, None, "SYMBOLS = ['R_k']: it is a mapping"),
+    "a symbol without a meaning": ("SYMBOLS = {'R_k': ' '}\n" + POWER, None, "SYMBOLS: 'R_k' = ' '"),
+    "a symbol that is no LaTeX": ("SYMBOLS = {'$R_k$': 'risk'}\n" + POWER, None, "LaTeX without dollar signs"),
     "an empty file": ("", None, "no claims in this file"),
     "a null byte": ("x = 1\n\0", None, "null"),
 }  # fmt: skip

@@ -123,7 +123,7 @@ def test_a_figure_holds_no_element_of_its_text(exported: Path) -> None:
 
 
 def test_the_latex_holds_no_command_of_the_ledger(exported: Path) -> None:
-    source = (exported / "verdicts.tex").read_text()
+    source = (exported / "theorems.tex").read_text()
     for command in ("input", "write", "def", "csname", "catcode", "include"):
         assert not re.search(rf"(?<!\\textbackslash{{}})\\{command}(?![A-Za-z])", source.replace("\\input this", ""))
     assert r"\textbackslash{}input\{/" in source.replace(r"\allowbreak{}", "")

@@ -55,7 +55,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "ledger.json": lambda path: write_ledger(EMPTY, path),
     "report.pdf": lambda path: write_report(EMPTY, path),
     "report.html": lambda path: write_web_page(EMPTY, path),
-    "verdicts.tex": lambda path: export_ledger(EMPTY, path.parent, ["tex"]),
+    "theorems.tex": lambda path: export_ledger(EMPTY, path.parent, ["tex"]),
     "proof.json": lambda path: prove_window(Affine(), d=3).save(path),
     "witness.json": lambda path: write_record(EMPTY, path),
     "bytes": lambda path: write_whole(path, b"made"),
@@ -115,7 +115,7 @@ def test_a_regular_file_is_replaced_whole(place: Path) -> None:
     require_target("out", place / "ledger.json")
 
 
-@pytest.mark.parametrize("blocked", ["theorems.tex", "verdicts.tex", "figures.csv"])
+@pytest.mark.parametrize("blocked", ["theorems.tex", "figures.csv"])
 def test_export_asks_all_targets_before_it_writes_the_first(blocked: str, place: Path) -> None:
     (place / blocked).mkdir()
     with pytest.raises(InvalidInput, match=blocked):
@@ -127,10 +127,10 @@ def test_export_asks_all_targets_before_it_writes_the_first(blocked: str, place:
 def test_a_name_that_is_too_long_is_refused_in_a_line(writer: str, place: Path) -> None:
     folder, asked = place / "there", "n" * 250 + Path(writer).suffix
     folder.mkdir()
-    if writer == "verdicts.tex":  # the file name is ours, its folder is the user's
+    if writer == "theorems.tex":  # the file name is ours, its folder is the user's
         folder = folder / ("n" * 300)
     with pytest.raises((InvalidInput, OSError), match="too long") as refused:
-        WRITERS[writer](folder / (writer if writer == "verdicts.tex" else asked))
+        WRITERS[writer](folder / (writer if writer == "theorems.tex" else asked))
     assert isinstance(refused.value, InvalidInput)
     assert len(str(refused.value).splitlines()) == 1
     assert list((place / "there").iterdir()) == []

@@ -24,8 +24,8 @@ from lipverify.errors import InvalidInput
 
 # internal: the tables before they are written to a file; which figures there are, and each one drawn twice
 from lipverify.export import FORMATS, drawn, exhibits, export_ledger, rows
-from lipverify.export.package import formula, verdicts, words  # internal: one text, compiled alone
 from lipverify.export.rows import comma_separated, file_name  # internal: one table read back, the name for any id
+from lipverify.export.theorems import formula, theorems, words  # internal: one text, compiled alone
 from tests.commands import Commands
 from tests.ledgers import cell, ledger, realistic, record
 
@@ -77,7 +77,16 @@ def test_curves_and_heat_maps_are_all_there() -> None:
     assert points[0]["xlabel"] == "$n$"
     assert [row["value"] for row in read(rows.heat_maps([claim]))] == ["1.0", "2.0", "3.0", "nan"]
     assert len(read(rows.cross_checks(BOOK.claims))) == sum(len(c.cross_checks) for c in BOOK.claims) > 0
-    assert [row["id"] for row in read(rows.claims(BOOK.claims))] == [c.id for c in BOOK.claims]
+
+
+def test_a_claim_is_a_row_with_the_number_that_decides_it() -> None:
+    found = read(rows.claims(BOOK.claims))
+    assert [row["id"] for row in found] == [c.id for c in BOOK.claims]
+    first, upper, *_, broken, floor = found
+    assert [float(first[name]) for name in ("value", "error", "low")] == [0.4 + 3e-7, 2e-6 / 3, 0.5]
+    assert (first["high"], float(upper["high"])) == ("", 0.25)
+    assert [broken[name] for name in ("value", "error", "low", "high")] == ["", "", "", ""]
+    assert float(floor["value"]) > float(floor["low"]) == 0.0
 
 
 def test_rows_end_as_the_standard_says_and_hold_no_other_line() -> None:
@@ -292,20 +301,10 @@ def checked(source: str) -> list[str]:
         assert depth >= 0
         math_mode ^= token == "$"
     assert (depth, environments, math_mode) == (0, [], False)
-    body = source[source.index("\\endlastfoot") + len("\\endlastfoot") : source.rindex("\\end{longtable}")]
-    lines = [line for line in body.splitlines() if re.search(r"(?<!\\)&", line)]
-    assert all(len(re.findall(r"(?<!\\)&", line)) == 3 and line.endswith(r" \\") for line in lines), lines
+    body = source[source.index("\\midrule") : source.rindex("\\bottomrule")]
+    lines = [line for line in body.split(" \\tabularnewline\n") if r"\raggedright" in line]
+    assert all(len(re.findall(r"(?<!\\)&", line)) == 3 for line in lines), lines
     return lines
-
-
-def test_the_table_has_a_row_for_each_claim() -> None:
-    source = verdicts(BOOK).decode()
-    lines = checked(source)
-    assert len(lines) == len(BOOK.claims)
-    assert f"\\lipfit{{{formula(BOOK.claims[0].statement)}}}" in source
-    assert "$" in formula(BOOK.claims[0].statement)
-    assert source.count("refuted") >= 2
-    assert "control not caught" in source
 
 
 HOSTILE = st.text(alphabet=st.sampled_from(list("\\{}$&#%_^~'\"`-[]*<>|ab1 \n\x00\x1b\u202eσ²é漢")), max_size=40)
@@ -318,9 +317,9 @@ HOSTILE = st.text(alphabet=st.sampled_from(list("\\{}$&#%_^~'\"`-[]*<>|ab1 \n\x0
 @example("\\\\*[5cm] %")
 @example("\\ ")
 def test_no_text_breaks_the_table(text: str) -> None:
-    claim = record("a.b/" + text, statement=text, measured=text)
-    plain = record("a.b/c", claimed="x", measured="y")
-    assert len(checked(verdicts(ledger((claim, plain))).decode())) == 2
+    source = replace(record().source, place=text, paper=text)
+    odd = record("a.b/" + text, statement=text, title=text, source=source, kind="printed")
+    assert len(checked(theorems(ledger((odd, record("a.b/c")))).decode())) == 2
 
 
 @given(HOSTILE)
@@ -401,7 +400,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_half_of_a_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export_ledger(BOOK, tmp_path, ["tex"])
-    before = (tmp_path / "verdicts.tex").read_bytes()
+    before = (tmp_path / "theorems.tex").read_bytes()
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
@@ -409,8 +408,8 @@ def test_a_full_disk_leaves_the_old_file_and_no_half_of_a_new_one(
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         export_ledger(replace(BOOK, seed=99), tmp_path, ["tex"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["lipverify.sty", "theorems.tex", "verdicts.tex"]
-    assert (tmp_path / "verdicts.tex").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["theorems.tex"]
+    assert (tmp_path / "theorems.tex").read_bytes() == before
 
 
 def test_the_same_ledger_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -421,7 +420,7 @@ def test_the_same_ledger_gives_the_same_bytes(tmp_path: Path) -> None:
         formats = [each for each in FORMATS if each != "netcdf"]
         contents.append({path.name: path.read_bytes() for path in export_ledger(small, tmp_path / name, formats)})
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 11
+    assert len(contents[0]) == 9
 
 
 # ---- the command ----
@@ -442,7 +441,7 @@ def test_the_command_writes_all_formats_to_the_folder_of_the_ledger(lipverify: C
     name = "figures/softmax.window-printed_affine_lower_ambient-1"
     assert written == {
         "cells.csv", "claims.csv", "cross_checks.csv", "curves.csv", "heat_maps.csv", "figures.csv", "cells.nc",
-        "lipverify.sty", "theorems.tex", "verdicts.tex", f"{name}.svg", f"{name}.pdf",
+        "theorems.tex", f"{name}.svg", f"{name}.pdf",
     }  # fmt: skip
     for line in done.stdout.splitlines():
         assert (place / line.split(":")[0]).exists()
@@ -452,7 +451,7 @@ def test_the_command_writes_the_requested_format_to_the_requested_place(lipverif
     done = lipverify("export", "ledger.json", "--format", "tex", "csv", "--out", "deep/folder")
     assert done.returncode == 0
     assert not (place / "export").exists()
-    assert {path.suffix for path in (place / "deep/folder").iterdir()} == {".tex", ".sty", ".csv"}
+    assert {path.suffix for path in (place / "deep/folder").iterdir()} == {".tex", ".csv"}
 
 
 @pytest.mark.parametrize(

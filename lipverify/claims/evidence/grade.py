@@ -33,6 +33,7 @@ GRADES: dict[Grade, str] = {
 ORDER: tuple[Grade, ...] = tuple(grade for grade in GRADES if grade != "by hand")
 AUTHOR = "that it is what the claim says rests on its author"
 WAY_OUT = '; method="exact" says that it follows from the bounds of lipverify that ran'
+NO_SYMBOLS = ", as 0 without symbols and so for no range (to keep one, return the difference before it is simplified)"
 OWN = "own function"
 """Name of the method for a claim's own function."""
 METHODS = {
@@ -131,7 +132,7 @@ def _of_number(basis: Basis, quantity: str, where: Mapping[str, Scalar]) -> tupl
     if one.theorems:
         return "exact", f"returned as exact by the function, computed from numbers of certified theorems; {AUTHOR}"
     if one.form in METHODS:
-        free = f", for every {', '.join(one.symbols)}" if one.symbols else ""
+        free = f", for every {', '.join(one.symbols)}" if one.symbols else NO_SYMBOLS * (one.says == "0")
         ran = f", in which inexact methods of lipverify ran ({inexact})" if inexact else ""
         return "exact", f"returned as exact by the function{ran}{free}; {AUTHOR}"
     if one.form == "library" and one.made is not None:

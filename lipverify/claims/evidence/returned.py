@@ -272,12 +272,14 @@ def value_of(expression: Any) -> Fraction | None:
     """0 if an expression vanishes for all values of its symbols, else its value at a point; None if neither is known.
 
     An expression that is not a rational function of its symbols is rational in parts such as exp(x). If it vanishes for
-    all values of these parts, it vanishes.
+    all values of these parts, it vanishes; otherwise SymPy simplifies it.
 
     >>> import sympy
     >>> x, y = sympy.symbols("x y")
     >>> value_of((x + y)**2 - x**2 - 2*x*y - y**2), value_of(x - y), value_of(sympy.sqrt(x**2) - x)
     (Fraction(0, 1), Fraction(-2, 1), None)
+    >>> value_of(sympy.gamma(x + 1) - x*sympy.gamma(x)), float(value_of(sympy.cosh(x) - sympy.sinh(x)))
+    (Fraction(0, 1), 0.049787068367863944)
     """
     import sympy
 
@@ -292,14 +294,31 @@ def value_of(expression: Any) -> Fraction | None:
     if reduced.is_Rational:
         return Fraction(int(reduced.p), int(reduced.q))
     symbols = sorted(reduced.free_symbols, key=str)
-    if not symbols or not reduced.is_rational_function(*symbols):
-        return None
-    for start in (2, 3, 5, 7, 11, 101):
+    rational = reduced.is_rational_function(*symbols)
+    if not rational and sympy.simplify(expression) == 0:
+        return Fraction(0)
+    for start in (2, 3, 5, 7, 11, 101) if symbols else ():
         values = {symbol: sympy.prime(k) for k, symbol in enumerate(symbols, start)}
-        there = reduced.subs(values)
+        if not rational and not all(map(_may_be, values, values.values())):
+            continue
+        there = reduced.subs(values) if rational else reduced.subs(values).evalf(DIGITS)
         if there.is_Rational and there != 0:
             return Fraction(int(there.p), int(there.q))
+        if there.is_Float and abs(there) > ROUNDED_ZERO:
+            return Fraction(str(there))
     return None
+
+
+def _may_be(symbol: Any, value: int) -> bool:
+    """True if no assumption on a symbol speaks against a value; elsewhere an expression need not mean the same."""
+    import sympy
+
+    number = sympy.Integer(value)
+    return all(getattr(number, f"is_{name}") in (assumed, None) for name, assumed in symbol.assumptions0.items())
+
+
+DIGITS, ROUNDED_ZERO = 30, 1e-9
+"""Digits of a value at a point, and the least value that is surely no zero rounded at 15 digits or more."""
 
 
 def expanded(text: str, symbols: Sequence[str]) -> Fraction | None:
@@ -364,6 +383,7 @@ ARITHMETIC: dict[type, Callable[..., Any]] = {
 }  # fmt: skip
 ELEMENTARY = (
     "sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "Abs", "gamma", "factorial", "binomial",
+    "erf", "zeta",
 )  # fmt: skip
 
 
@@ -388,8 +408,7 @@ def _divides(power: Any) -> bool:
             for k, symbol in enumerate(symbols, start=5)
         }
         there = power.base.subs(values).evalf()
-        # a smaller value may be a zero rounded at 15 digits
-        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < 1e-9:
+        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < ROUNDED_ZERO:
             return False
     return True
 

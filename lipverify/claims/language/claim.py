@@ -179,8 +179,8 @@ def claim(
     Parameters
     ----------
     id
-        `family.name`, then the parts that identify a reading of the statement, joined by "/"; `{law}` makes a claim for
-        each value of the coordinate `law`, and `{side}` one for the lower and one for the upper bounds.
+        `family.name` names the theorem, and what follows the first "/" tells its claims apart, in parts joined by "/";
+        `{law}` makes a claim for each value of the coordinate `law`, and `{side}` one for each side of the bounds.
     forms
         `exponent`, `bound` and `identity` forms, all of which must hold, and cross-checks made by `agree`.
     source
@@ -193,7 +193,7 @@ def claim(
     over
         The coordinates: names to values; see `lipverify.claims.language.family`.
     title
-        The statement in words; by default its formula.
+        The statement in words; by default its formula. Each claim of a family adds the values that its id names.
     statement
         LaTeX of the statement, if the forms do not state it completely.
     assumes

@@ -29,6 +29,7 @@ from lipverify.claims.language.grammar import (
     tree_of,
     value_of,
 )
+from lipverify.claims.ledger.symbols import GREEK
 from lipverify.errors import InvalidInput
 
 __all__ = ["Bound", "Formula", "FunctionBound", "bound", "formula"]
@@ -162,7 +163,8 @@ class Formula(Bound):
 def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expression") -> Formula:
     """Read a formula of numbers, the symbols, `+ - * / **`, pi, e, and a few functions.
 
-    The functions are sqrt, log, exp, gamma, abs, floor and ceil of one argument, and min and max of several.
+    The functions are sqrt, log, exp, sin, cos, sinh, cosh, tanh, erf, gamma, zeta, abs, floor and ceil of one argument,
+    binomial(n, k), and min and max of several.
 
     It is text in Python's notation, a number, or a SymPy expression, which is read from its printed form. Messages call
     it `name`, also the one about a symbol that is not among `symbols`.
@@ -257,12 +259,15 @@ class FunctionBound(Bound):
     @property
     def _documented(self) -> str:
         sentence = (inspect.getdoc(self.function) or "").partition("\n")[0].strip().rstrip(".")
-        # in the middle of a sentence the first letter becomes small, except in a capitalised word or a symbol
-        return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() or sentence.startswith("A ") else sentence
+        # the first letter becomes small in the middle of a sentence, but not in a formula such as Gamma(d/2) or K / n
+        first = re.match(r"(A|[A-Z][a-z]+) (?=[a-z]{2}|\$)", sentence)
+        words = first and first[1] not in (*GREEK, *self.symbols)
+        return sentence[:1].lower() + sentence[1:] if words else sentence
 
     @property
     def _name(self) -> str:
-        return str(getattr(self.function, "__name__", type(self.function).__name__))
+        name = str(getattr(self.function, "__name__", type(self.function).__name__))
+        return name if name.isidentifier() else "f"
 
 
 def bound(given: Any, symbols: Sequence[str] | None = None, name: str = "bound") -> Bound:

@@ -26,6 +26,8 @@ from typing import Any, ClassVar, NamedTuple
 from lipverify.claims.ledger.symbols import GREEK, LETTERS, symbol
 
 Number = Fraction | float
+LONGEST = 2000
+"""Longest formula, in characters; a longer one is refused before it is parsed."""
 NEAR_ONE = Fraction(1, 8)
 """Within this distance of 1 the logarithm uses log1p of the exact distance, which rounding to a float would lose."""
 
@@ -95,17 +97,58 @@ def _whole(rounded: Callable[[Number], int]) -> Callable[[Number], Fraction]:
     return whole
 
 
+def _by_balls(function: Callable[..., Any], *numbers: Number) -> float:
+    """The value of a function that Arb has and Python's `math` has not."""
+    import flint
+
+    for bits in ARB_BITS:
+        with flint.ctx.workprec(bits):
+            rationals = (flint.fmpq(*Fraction(number).as_integer_ratio()) for number in numbers)
+            value = function(*map(flint.arb, rationals))
+            if value.rad() <= abs(value.mid()) * sys.float_info.epsilon / 2:
+                return float(value.mid())
+    raise ArithmeticError(f"{value} is a pole, or has fewer digits than a double")
+
+
+def _binomial(n: Number, k: Number) -> Number:
+    """The product n (n - 1) ... (n - k + 1) / k! for a small whole k, and the ratio of Gamma functions otherwise."""
+    if isinstance(n, Fraction) and n.denominator == 1 and n >= 0:
+        k = min(k, n - k)
+    if isinstance(k, Fraction) and k.denominator == 1 and k <= LONGEST_PRODUCT:
+        factors = (n - i for i in range(int(k)))
+        return math.prod(factors, start=Fraction(1)) / math.factorial(int(k)) if k >= 0 else Fraction(0)
+    return _by_balls(lambda n, k: (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma(), n, k)
+
+
+ARB_BITS = (128, 512, 2048)
+"""Precisions of Arb, tried in turn: a ratio of Gamma functions of the largest doubles loses about 1100 bits."""
+LONGEST_PRODUCT = 100
+"""Factors of the product, each a fraction of some hundred digits at most."""
 FUNCTIONS: dict[str, Callable[..., Number]] = {
     "sqrt": _root,
     "log": _log,
     "exp": math.exp,
+    "sin": math.sin,
+    "cos": math.cos,
+    "sinh": math.sinh,
+    "cosh": math.cosh,
+    "tanh": math.tanh,
+    "erf": math.erf,
+    "gamma": math.gamma,
+    "zeta": lambda s: _by_balls(lambda s: s.zeta(), s),
+    "binomial": _binomial,
     "min": min,
     "max": max,
-    "gamma": math.gamma,
     "abs": abs,
     "floor": _whole(math.floor),
     "ceil": _whole(math.ceil),
 }
+ARGUMENTS = {
+    "min": (2, LONGEST, "two arguments or more"),
+    "max": (2, LONGEST, "two arguments or more"),
+    "binomial": (2, 2, "two arguments, as in binomial(n, k)"),
+}
+"""The least and the largest number of arguments of a function that does not take one, and the rule in words."""
 CONSTANTS = {"pi": math.pi, "e": math.e}
 """Names that a formula knows without a problem."""
 OPERATORS: dict[type[ast.AST], Callable[..., Number]] = {
@@ -117,8 +160,6 @@ OPERATORS: dict[type[ast.AST], Callable[..., Number]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
 }
-LONGEST = 2000
-"""Longest formula, in characters; a longer one is refused before it is parsed."""
 LONGEST_WORD = 30
 """Longest name or number, in characters: the report cannot break a line inside one."""
 LONGEST_CHAIN = 100
@@ -220,13 +261,14 @@ def _fault(tree: ast.expr, written: str) -> str:
         case ast.Name(id=name):
             if not SYMBOL.fullmatch(name) or len(name) > LONGEST_WORD:
                 return f"{name} is no name of a symbol: letters, digits and single _ between"
-            if name in FUNCTIONS and name != "gamma":
+            if name in FUNCTIONS and name not in GREEK:
                 return f"{name} is a function: write {name}(...)"
         case ast.BinOp(op=sign) | ast.UnaryOp(op=sign) if type(sign) in OPERATORS:
             pass
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
-            if (len(arguments) < 2) if name in ("min", "max") else (len(arguments) != 1):
-                return f"{name} takes {'two arguments or more' if name in ('min', 'max') else 'one argument'}"
+            least, most, rule = ARGUMENTS.get(name, (1, 1, "one argument"))
+            if not least <= len(arguments) <= most:
+                return f"{name} takes {rule}"
         case ast.Call(func=ast.Name(id=name)):
             return f"{name}(...) is none of {', '.join(FUNCTIONS)}; a product is written *"
         case _:
@@ -284,12 +326,13 @@ class Notation:
         "abs": r"\left|{}\right|",
         "floor": r"\left\lfloor {} \right\rfloor",
         "ceil": r"\left\lceil {} \right\rceil",
+        "binomial": r"\binom{{{}}}{{{}}}",
     }
-    """Functions printed as brackets or a sign around their argument."""
-    called: ClassVar = {"gamma": r"\Gamma", **{name: rf"\{name}" for name in ("log", "exp", "min", "max")}}
+    """Functions printed as brackets or a sign around their arguments."""
+    called: ClassVar = {name: rf"\{name}" for name in FUNCTIONS} | {"gamma": r"\Gamma", "erf": r"\operatorname{erf}"}
     """The names of the other functions."""
     dot: ClassVar = r" \cdot "
-    ends_as_function: ClassVar = re.compile(r"(?<!\{)(\\mathrm\{\w+\}|\\Gamma)$")
+    ends_as_function: ClassVar = re.compile(r"(?<!\{)(\\mathrm\{\w+\}|\\Gamma|\\zeta)$")
     """The end of a factor that would look like a function applied to a bracket after it."""
 
     def printed(self, tree: ast.AST, text: str) -> Printed:
@@ -313,10 +356,10 @@ class Notation:
             case ast.BinOp(op=ast.Pow()):
                 return Printed(self.part(tree.left, text, Rank.ATOM) + self.exponent(tree.right, text), Rank.FACTOR)
             case ast.Call(func=ast.Name(id=name)):
-                inside = ", ".join(self.part(argument, text, Rank.SUM) for argument in tree.args)
+                inside = [self.part(argument, text, Rank.SUM) for argument in tree.args]
                 if name in self.around:
-                    return Printed(self.around[name].format(inside), Rank.ATOM)
-                return Printed(self.called[name] + self.brackets(inside), Rank.FACTOR)
+                    return Printed(self.around[name].format(*inside), Rank.ATOM)
+                return Printed(self.called[name] + self.brackets(", ".join(inside)), Rank.FACTOR)
         raise ValueError(f"{tree} has no place in a formula")
 
     def part(self, tree: ast.AST, text: str, least: Rank) -> str:
@@ -351,7 +394,7 @@ class Notation:
 
     def brackets(self, inside: str) -> str:
         """A part in round brackets, as high as their content."""
-        return rf"\left({inside}\right)" if r"\frac" in inside else f"({inside})"
+        return rf"\left({inside}\right)" if re.search(r"\\(frac|binom)", inside) else f"({inside})"
 
 
 class Built(Notation):
@@ -367,9 +410,9 @@ class Plain(Notation):
     """Plain text with Greek letters and a few signs."""
 
     around: ClassVar = {"floor": "⌊{}⌋", "ceil": "⌈{}⌉"}
-    called: ClassVar = {name: name for name in FUNCTIONS} | {"gamma": "Γ", "sqrt": "√"}
+    called: ClassVar = {name: name for name in FUNCTIONS} | {"gamma": "Γ", "zeta": "ζ", "sqrt": "√"}
     dot: ClassVar = "·"
-    ends_as_function: ClassVar = re.compile(r"([^\W\d]\w+|Γ)$")
+    ends_as_function: ClassVar = re.compile(r"([^\W\d]\w+|Γ|ζ)$")
 
     def number(self, digits: str, exponent: str) -> Printed:
         """A number with the digits of the source."""

@@ -602,6 +602,9 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         Title of the report; empty for lipverify's own.
     author
         Author of the claims; may be empty.
+    symbols
+        The symbols that claims files define, in LaTeX without dollar signs, and their meanings, which may hold
+        `$LaTeX$`.
     asked
         The manifest: one entry a claim, in the order of the claims.
     passages
@@ -621,6 +624,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     claims: tuple[Record, ...]
     title: str = ""
     author: str = ""
+    symbols: dict[str, str] = {}
     asked: tuple[Asked, ...] = ()
     passages: tuple[Passage, ...] = ()
     counts: str = ""

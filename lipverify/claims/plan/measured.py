@@ -212,7 +212,10 @@ def number(result: Any, of: str, call: str) -> tuple[float, float]:
     if isinstance(result, list | tuple) and len(result) == 3 and isinstance(result[2], str):
         result = result[:2]
     if not isinstance(result, list | tuple) or len(result) != 2:
-        raise InvalidInput(f"{call} is {result!r}, a value without an error; return (value, error).")
+        way_out = "return (value, error)"
+        if isinstance(result, bool):  # such as simplify(lhs - rhs) == 0
+            way_out = "return the difference itself, lhs - rhs, which is decided for all values of its symbols"
+        raise InvalidInput(f"{call} is {result!r}, a value without an error; {way_out}.")
     value, spread = (float(part) if is_number(part) else math.nan for part in result)
     if not (math.isfinite(value) and spread >= 0):
         rule = "it must be (value, error): a finite real number, and an error >= 0"

@@ -106,13 +106,18 @@ def is_path(pattern: str) -> bool:
 
 
 def _claims_of_files(paths: Sequence[str], profile: Profile) -> dict[str, tuple[Claim, ...]]:
-    """The claims of each file; refused if two files have a claim with the same id."""
+    """The claims of each file; refused if two files have a claim with the same id, or a symbol with two meanings."""
     files = {path: claims_of(path, profile) for path in paths}
     homes: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for path, held in files.items():
         for claim in held:
             if homes.setdefault(claim.id, path) != path:
                 raise InvalidInput(f"{path}: id = {claim.id!r}: {homes[claim.id]} has a claim of this id too.")
+            for symbol, meaning in claim.symbols.items():
+                if meanings.setdefault(symbol, meaning) != meaning:
+                    way_out = "one report has one meaning for a symbol, so rename it, or verify the files one by one"
+                    raise InvalidInput(f"{path}: SYMBOLS: {symbol} has another meaning in another file; {way_out}.")
     return files
 
 
@@ -147,8 +152,9 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
     rule = "lipverify's own claims have this name; begin with one of yours, such as 'mine'"
     guarded(file, lambda: _require_ids(planned, lambda stem: stem not in taken, rule))
     guarded(file, lambda: _plan(planned))
+    symbols = guarded(file, lambda: file.symbols)
     heading = Heading(section=f"Claims of {file.name}", title="")
-    return tuple(replace(claim, file=path, heading=heading) for claim, _ in planned)
+    return tuple(replace(claim, file=path, heading=heading, symbols=symbols) for claim, _ in planned)
 
 
 def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:

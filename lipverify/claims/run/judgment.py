@@ -98,7 +98,10 @@ def uncovered(forall: Sequence[str], by_hand: str, cells: Sequence[Cell]) -> str
             rule = (
                 "a range is declared if an expression has its letters as symbols, or a certified theorem holds for it"
             )
-            way_out = "declare less, or name the document with the argument in by_hand="
+            way_out = (
+                "return an expression before it is simplified to 0, declare less, or name the document with the "
+                "argument in by_hand="
+            )
             told = f"forall = {', '.join(forall)}: the evidence for {cell.quantity} leaves out {missing}"
             return f"{told}; {rule}; {way_out}."
     return ""

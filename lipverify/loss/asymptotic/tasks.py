@@ -18,7 +18,7 @@ from lipverify.loss.asymptotic.links import Kink, Link, Piece, link, meant, read
 from lipverify.loss.asymptotic.sphere import Delta, Expr, L, c, laplacian, mean
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law, by_law
-from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, Scaled
+from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU, Scaled
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
@@ -134,6 +134,11 @@ def task(law: Law) -> Task | Increments:
 @task.register(Affine)
 def _affine(law: Affine) -> Ridges:
     return Ridges(L**2 / 3, (link(c),))  # E l^2 for l ~ Unif[-L, L]
+
+
+@task.register(Linear)
+def _linear(law: Linear) -> Ridges:
+    return Ridges(L**2, (link(c),))
 
 
 @task.register(ReLU)

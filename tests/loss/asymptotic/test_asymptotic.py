@@ -17,7 +17,7 @@ from scipy.special import erf, erfc, expit, gamma
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.foundation.latex import typst_math  # internal: constants can be printed
-from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
+from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
 from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading, n, sigma, valid_windows, w
 from lipverify.loss.asymptotic.links import meant, read  # internal: how a link is read
 from lipverify.loss.asymptotic.powers import closed_numbers, known  # internal: closed forms against SymPy
@@ -26,7 +26,7 @@ from lipverify.loss.asymptotic.sphere import circle_mean, density, half_moment, 
 from lipverify.loss.asymptotic.tasks import applied, task_of  # internal: before numbers are put in
 from lipverify.scaling import growth
 
-NAMED = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0))
+NAMED = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0), Linear(L=1.0))
 AGREEMENT = 1e-6
 """The relative tolerance between measured and derived limits."""
 
