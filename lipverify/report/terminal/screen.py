@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,10 +14,9 @@ from rich.text import Text
 from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.runner import Running, Watch
-from lipverify.report.terminal.ending import HEADING, claim_line, stem_of, theorem_line
+from lipverify.report.terminal.ending import FEW, HEADING, called, claim_line, stem_of, theorem_line
 from lipverify.report.terminal.progress import tenths
 from lipverify.report.terminal.tables import wrapped
-from lipverify.report.visible import visible
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -46,14 +44,14 @@ class Screen(Watch):
             if not self.headed:
                 self.show(HEADING)
             self.headed = True
-            self.show(theorem_line(stem, self.records[stem]))
+            self.show(theorem_line(stem, self.records[stem], ranges=len(self.open) <= FEW))
 
     def running(self, now: Sequence[Running]) -> None:
         """Print each measurement that takes longer than ten seconds, again whenever its time has doubled."""
         for task in now:
             if task.seconds >= self.named.get(task.address, 10.0):
                 self.named[task.address] = 2 * task.seconds
-                self.note(f"still measuring for {task.claim} ({task.seconds:.0f} s): {_call(task.address)}")
+                self.note(f"still measuring for {task.claim} ({task.seconds:.0f} s): {called(task.address)}")
 
 
 class PlainScreen(Screen):
@@ -80,15 +78,6 @@ class LiveScreen(Screen):
         """Write beside the bar which claim has waited longest, and how long."""
         longest = f"{stem_of(now[0].claim)} {now[0].seconds:.0f} s" if now else ""
         self.bar.update(self.task, description=longest)
-
-
-def _call(address: str) -> str:
-    """The address of a measurement as a call, without the file of the function.
-
-    >>> _call("value_at(split.py@75a0:noise_share, d=5, law='relu')")
-    "noise_share(d=5, law='relu')"
-    """
-    return re.sub(r"^\w+\((?:\S*[:.])?(\w+), ", r"\1(", visible(address))
 
 
 @contextmanager
