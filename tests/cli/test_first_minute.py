@@ -1,4 +1,4 @@
-"""The output of a run: each verdict when it is known, slow measurements by name, and at its end what is false or open."""
+"""The output of a run: each verdict when it is known, slow measurements by name, at its end what is false or open."""
 
 from __future__ import annotations
 
