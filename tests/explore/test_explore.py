@@ -100,7 +100,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
 def test_the_sliders_of_L_and_sigma_measure_only_w_that_come_into_view(
     law: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at = {"d": 4, "n": 321, "law": law}
+    at: dict[str, Any] = {"d": 4, "n": 321, "law": law}
     look(Setting(**at))
     calls = counted(monkeypatch, "rough_terms")
     before, after = look(Setting(**at)), look(Setting(**at, L=1.05, sigma=1.1))
