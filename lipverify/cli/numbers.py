@@ -7,6 +7,7 @@ import math
 import os
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,7 @@ def in_file(text: str) -> Law | Callable[..., Law] | None:
     if isinstance(law, Law):
         return law
 
+    @lru_cache(maxsize=32)  # the same law for the same L, so that its values are kept
     def made(L: float) -> Law:
         result = guarded(file, lambda: law(L=L)) if _takes_L(law) else law
         if not isinstance(result, Law):
