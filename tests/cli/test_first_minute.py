@@ -313,6 +313,25 @@ def _telling(record: Record) -> float:
     return smallest.measured
 
 
+def test_theorems_that_share_a_passage_are_shown_together_with_its_outcome() -> None:
+    """One reading in each of two files: alone the one that fails would leave the passage open."""
+    reading = {"kind": "convention", "corrected": ""}
+    holds = replace(placed(1, verdict="supported", **reading), id="a.holds/reading")
+    fails = replace(placed(1, verdict="refuted", **reading), id="b.fails/reading")
+    other = replace(placed(2, verdict="supported", **reading), id="c.other")
+    lines: list[str] = []
+    claims: Any = [holds, fails, other]
+    watch = PlainScreen(claims, lines.append, lambda line: None)
+    watch.decided(fails)
+    assert lines == []
+    watch.decided(other)
+    assert [line.split()[1] for line in lines[1:]] == ["c.other"]
+    watch.decided(holds)
+    assert [line.split()[:5] for line in lines[2:]] == [
+        ["≈", stem, "holds", "in", "one"] for stem in ("a.holds", "b.fails")
+    ]
+
+
 def test_a_slow_measurement_is_named_once_and_again_when_twice_as_long_has_passed() -> None:
     notes: list[str] = []
     watch = PlainScreen([], lambda line: None, notes.append)

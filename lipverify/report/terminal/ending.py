@@ -134,20 +134,21 @@ def _trouble_of(record: Record) -> Trouble | None:
 
 
 def _listed(ledger: Ledger, named: Sequence[Named], width: int, room: int) -> list[str]:
-    """The lines about what is named: in full if there is room, else in one line each; the rest is counted.
+    """The lines about what is named: in full while there is room, then in one line each; the rest is counted.
 
-    False passages have all of their lines or one each.
+    Of false passages all are in full or none.
     """
     if not named:
         return _wrapped(["nothing is open, false as printed or broken"], width)
-    lines: list[str] = []
+    lines, short = list[str](), False
     texts = [wrapped(_in_full(ledger, name), width, "    ") for name in named]
     for k, name in enumerate(named):
         after = [len(text) if name.trouble == "false" else 1 for text in texts[k + 1 :]]
-        if len(lines) + len(texts[k]) + sum(after) <= room:
+        if not short and len(lines) + len(texts[k]) + sum(after) <= room:
             lines += texts[k]
         elif len(lines) + 1 + min(len(after), 1) <= room:
             lines.append(_briefly(name, width))
+            short = True
         else:
             return [*lines, *_wrapped([_left_out(named[k:])], width)]
     return lines
@@ -174,9 +175,9 @@ def _in_full(ledger: Ledger, name: Named) -> str:
 
 
 def _briefly(name: Named, width: int) -> str:
-    """The theorem of a passage, or the claim, and the beginning of the reason, in one line."""
-    id = stem_of(name.record.id) if name.passage else name.record.id
-    text = f"{TROUBLES[name.trouble][0]} {visible(id)}: {_reason(name)}"
+    """The place of a passage, which says more than its id, or the id of a claim; then the beginning of the reason."""
+    place = plain(name.passage.place).strip() if name.passage else ""
+    text = f"{TROUBLES[name.trouble][0]} {visible(place or name.record.id)}: {_reason(name)}"
     first, *more = wrapped(text, width)
     return f"{wrapped(text, width - 4)[0]} ..." if more else first
 
@@ -282,20 +283,24 @@ def stem_of(id: str) -> str:
     return id.partition("/")[0]
 
 
-def theorem_line(stem: str, records: Sequence[Record], *, ranges: bool = True) -> str:
-    """One line for a theorem: the outcomes of its passages, their grade, the verdicts on all claims; and its ranges."""
-    printed = passages(measured(records))
+def theorem_line(stem: str, records: Sequence[Record], among: Sequence[Record] = (), *, ranges: bool = True) -> str:
+    """One line for a theorem: the outcomes of its passages, their grade, the verdicts on all claims; and its ranges.
+
+    `among` are the records of all theorems that share passages with it.
+    """
+    ids, among = {record.id for record in records}, among or records
+    printed = [passage for passage in passages(measured(among)) if ids & {*passage.claims}]
     outcomes = {name: held for name, held in by_outcome(printed).items() if held}
-    own = [record for record in records if any(record.id in passage.claims for passage in printed)] or records
+    own = [record for record in among if any(record.id in passage.claims for passage in printed)] or records
     counts = Counter[str](record.verdict for record in records)
     alike = LOOKS[records[0].verdict][0] if len(counts) == 1 else " "
     sign = "!" if counts["error"] else SIGNS[list(outcomes)[-1]] if outcomes else alike
     tally = " ".join(f"{counts[verdict]}{look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
-    grade = behind(own, records) or "none"
+    grade = behind(own, among) or "none"
     summary = f"{_told(outcomes, counts) + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
     # a longer stem moves the next column to the right rather than being cut
     line = f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(summary))}}{summary}"
-    where = _holding(own, records, printed) if ranges else ""
+    where = _holding(own, among, printed) if ranges else ""
     return f"{line}\n    {visible(where)}" if where else line
 
 
@@ -315,7 +320,7 @@ def _holding(own: Sequence[Record], records: Sequence[Record], printed: Sequence
     if not printed:
         return holds_at(own, records, latex=False)
     ranges = ranges_of(own, printed, records, latex=False)
-    return "; ".join(f"{name} {where}" if len(ranges) > 1 else where for name, where in ranges.items() if where)
+    return "; ".join(f"{name}: {where}" if len(ranges) > 1 else where for name, where in ranges.items() if where)
 
 
 def claim_line(record: Record) -> str:

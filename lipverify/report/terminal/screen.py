@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from lipverify.claims.ledger.outcomes import COUNTED
 from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.runner import Running, Watch
@@ -31,20 +32,25 @@ class Screen(Watch):
         for claim in claims:
             self.open.setdefault(stem_of(claim.id), []).append(claim.id)
         self.by_claim = self.headed = len(self.open) == 1
+        self.sharing = _sharing(claims)
         self.records: dict[str, list[Record]] = {stem: [] for stem in self.open}
         self.named: dict[str, float] = {}
 
     def decided(self, record: Record) -> None:
-        """Show the claim, or its theorem if this was its last claim."""
-        stem = stem_of(record.id)
-        self.records[stem].append(record)
+        """Show the claim; or its theorem, with those that share passages, if this was the last claim of them all."""
+        self.records[stem_of(record.id)].append(record)
         if self.by_claim:
             self.show(claim_line(record))
-        elif len(self.records[stem]) == len(self.open[stem]):
-            if not self.headed:
-                self.show(HEADING)
-            self.headed = True
-            self.show(theorem_line(stem, self.records[stem], ranges=len(self.open) <= FEW))
+            return
+        stems = self.sharing[stem_of(record.id)]
+        if any(len(self.records[stem]) < len(self.open[stem]) for stem in stems):
+            return
+        if not self.headed:
+            self.show(HEADING)
+        self.headed = True
+        among = [record for stem in stems for record in self.records[stem]]
+        for stem in stems:
+            self.show(theorem_line(stem, self.records[stem], among, ranges=len(self.open) <= FEW))
 
     def running(self, now: Sequence[Running]) -> None:
         """Print each measurement that takes longer than ten seconds, again whenever its time has doubled."""
@@ -78,6 +84,20 @@ class LiveScreen(Screen):
         """Write beside the bar which claim has waited longest, and how long."""
         longest = f"{stem_of(now[0].claim)} {now[0].seconds:.0f} s" if now else ""
         self.bar.update(self.task, description=longest)
+
+
+def _sharing(claims: Sequence[Claim]) -> dict[str, list[str]]:
+    """For each theorem those that share a passage with it or with one of these, and itself, in order."""
+    stems = list(dict.fromkeys(stem_of(claim.id) for claim in claims))
+    sharing = {stem: {stem} for stem in stems}
+    places: dict[tuple[str, str], set[str]] = {}
+    for claim in claims:
+        if claim.kind in COUNTED:
+            places.setdefault((claim.source.paper, claim.source.place), set()).add(stem_of(claim.id))
+    for place in places.values():
+        joined = set[str]().union(*(sharing[stem] for stem in place))
+        sharing |= dict.fromkeys(joined, joined)
+    return {stem: [other for other in stems if other in sharing[stem]] for stem in stems}
 
 
 @contextmanager
