@@ -8,7 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import behind, by_outcome, counts, measured, passages
@@ -29,11 +29,8 @@ DECIDE = " --decide "
 SCREEN, LEAST = 80, 18
 """Most lines of a whole run, and the lines that its end may have however many theorems stand above it."""
 Trouble = Literal["broke", "moved", "not caught", "open", "false"]
-TROUBLES: dict[Trouble, tuple[str, str]] = {
-    "broke": ("!", "broke"), "moved": ("≠", "moved"), "not caught": ("‡", "{} without a control that was caught"),
-    "open": ("?", "{} open"), "false": ("✗", "{} false"),
-}  # fmt: skip
-"""The sign of each trouble, the most urgent first, and the words after the number of those that are not named."""
+TROUBLES: dict[Trouble, str] = {"broke": "!", "moved": "≠", "not caught": "‡", "open": "?", "false": "✗"}
+"""The sign of each trouble, the most urgent first."""
 
 
 class Named(NamedTuple):
@@ -87,9 +84,10 @@ def _controls(ledger: Ledger) -> Iterator[str]:
     decided = [cell for record in ledger.claims for cell in record.cells if cell.verdict in OTHER_WAY]
     declared = [cell for cell in decided if cell.control.declared]
     if declared and all(cell.caught for cell in declared):
-        every = len(declared) == len(decided)
-        has = "each" if every else f"{len(declared)}"
-        yield f"controls: {has} of {counted(len(decided), 'decided cell')} has one, and it got the opposite verdict"
+        every = len(declared) == len(decided) > 1
+        some = "each" if every else f"{len(declared)}"
+        have = "has" if every or len(declared) == 1 else "have"
+        yield f"controls: {some} of {counted(len(decided), 'decided cell')} {have} one, and it got the opposite verdict"
 
 
 def _new(ledger: Ledger) -> Iterator[str]:
@@ -118,7 +116,7 @@ def _named(ledger: Ledger) -> list[Named]:
     inside = {id for passage in judged for id in passage.claims}
     refuted = [record for record in ledger.claims if record.verdict == "refuted" and record.expected is None]
     named += [Named("false", record) for record in refuted if record.id not in inside]
-    order = get_args(Trouble)
+    order = [*TROUBLES]
     return sorted(named, key=lambda name: (order.index(name.trouble), name.record.kind != "printed"))
 
 
@@ -171,13 +169,13 @@ def _in_full(ledger: Ledger, name: Named) -> str:
         then = f"; instead: {visible(plain(record.corrected))}" if record.corrected else ""
     else:
         then = f"; next: {'try another reading' if name.passage else _next_step(ledger, record)}"
-    return f"{TROUBLES[name.trouble][0]} {visible(record.id)} {became}{place}: {_reason(name)}{then}"
+    return f"{TROUBLES[name.trouble]} {visible(record.id)} {became}{place}: {_reason(name)}{then}"
 
 
 def _briefly(name: Named, width: int) -> str:
     """The place of a passage, which says more than its id, or the id of a claim; then the beginning of the reason."""
     place = plain(name.passage.place).strip() if name.passage else ""
-    text = f"{TROUBLES[name.trouble][0]} {visible(place or name.record.id)}: {_reason(name)}"
+    text = f"{TROUBLES[name.trouble]} {visible(place or name.record.id)}: {_reason(name)}"
     first, *more = wrapped(text, width)
     return f"{wrapped(text, width - 4)[0]} ..." if more else first
 
@@ -185,11 +183,7 @@ def _briefly(name: Named, width: int) -> str:
 def _left_out(named: Sequence[Named]) -> str:
     """Count what is not named, by its trouble, and say where it is listed."""
     many = Counter(name.trouble for name in named)
-    told = [
-        f"{many[trouble]} {words.format('is' if many[trouble] == 1 else 'are')}"
-        for trouble, (_, words) in TROUBLES.items()
-        if many[trouble]
-    ]
+    told = [f"{many[trouble]} {trouble}" for trouble in TROUBLES if many[trouble]]
     return f"also, {', '.join(told)}: --table and the report name them"
 
 
