@@ -153,6 +153,11 @@ def test_a_whole_run_has_eighty_lines_at_most_and_none_of_its_troubles_is_lost(
     assert len(named(lines)) >= min(broken + moved_ + open_ + false, 7)
 
 
+@pytest.mark.parametrize("width", [1, 3, 10, 40])
+def test_lines_that_are_cut_hold_a_narrow_width(width: int) -> None:
+    assert max(map(cell_len, ending(troubled(8, 8, 8), FILES, False, width))) <= width
+
+
 def test_a_passage_that_is_false_is_named_with_its_place_its_measurement_and_what_holds_instead() -> None:
     lower = placed(1, kind="printed", verdict="refuted", expected="refuted", measured="0.36 at x = 0.6",
                    claimed="x² ≤ x/2", corrected="$x^2 \\leq x$")  # fmt: skip

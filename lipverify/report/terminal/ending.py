@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from rich.cells import cell_len
+
 from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import behind, by_outcome, counts, measured, passages
 from lipverify.claims.ledger.reach import in_line, reach_of_record
@@ -177,7 +179,8 @@ def _briefly(name: Named, width: int) -> str:
     place = plain(name.passage.place).strip() if name.passage else ""
     text = f"{TROUBLES[name.trouble]} {visible(place or name.record.id)}: {_reason(name)}"
     first, *more = wrapped(text, width)
-    return f"{wrapped(text, width - 4)[0]} ..." if more else first
+    cut = f"{wrapped(text, width - 4)[0]} ..."
+    return cut if more and cell_len(cut) <= width else first
 
 
 def _left_out(named: Sequence[Named]) -> str:
