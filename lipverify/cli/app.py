@@ -19,7 +19,8 @@ app = App(
     name="lipverify",
     version=__version__,
     suppress_keyboard_interrupt=False,
-    help="Check scaling theorems about in-context learning: measure, decide, report.",
+    help="Check scaling theorems about in-context learning: measure, decide, report.\n\n"
+    "Begin with `lipverify verify softmax.split`; for a theorem of yours, `lipverify new claim`.",
 )
 
 BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
@@ -87,10 +88,10 @@ class ProblemOptions:
     n
         Context length, at least 1; exact methods take any up to 1e30.
     law
-        affine, relu, cosine or quadratic; a written-out law such as "relu + 2*cosine(3)"; or my.py:NAME, a law in a
-        file of yours (the file is code and is run).
+        affine, relu, cosine or quadratic; a formula such as "relu + 2*cosine(3)"; or my.py:NAME, a law in a file of
+        yours (the file is code and is run).
     L
-        Lipschitz constant; a written-out law is multiplied by it.
+        Lipschitz constant; a formula is multiplied by it.
     sigma
         Standard deviation of the label noise.
     """
@@ -110,8 +111,8 @@ class CostOptions:
     Parameters
     ----------
     budget
-        Seconds of a nominal processor that all exact losses together may take. A loss that would exceed them is refused
-        before it begins. 300 by default.
+        Seconds that all exact losses together may take on a nominal processor, about as fast as one of yours. A loss
+        that would exceed them is refused before it begins. 300 by default.
     memory
         GiB of memory that exact losses may take; 4 by default.
     """
@@ -159,7 +160,7 @@ class How:
     profile
         quick (minutes on two cores) or full (hours).
     backend
-        numpy, native or cupy; see `lipverify loss --help`.
+        What draws the samples: numpy, native (needs a C compiler) or cupy (needs a GPU).
     jobs
         Number of measuring processes; one for each processor by default. 0 measures in this process, for a debugger: a
         function that exits, blocks or forks then affects the whole run.
@@ -168,9 +169,8 @@ class How:
     limit
         Longest time in seconds for one measurement; 1800 in quick and 21600 in full by default.
     decide
-        Seconds to spend on open claims: more contexts, more points or another method, the cheapest step first, for one
-        cell that may refute a claim or for all cells that may support it. The next step of each open claim and its
-        cost are printed in any case. A step that did not decide is not repeated.
+        Seconds to spend on open claims, by more contexts, more points or another method, the cheapest step first. The
+        end of a run names the next step of each open claim and its predicted time in any case.
     seed
         Seed of all sampled evidence.
     resume

@@ -32,10 +32,10 @@ def verify(
 ) -> int:
     """Verify claims; write OUT/ledger.json, OUT/report.pdf and OUT/report.html.
 
-    Verdicts are printed as they are made, one line for each theorem, and a summary at the end.
+    Verdicts are printed as they are made, one line for each theorem, and at the end what is false, open or broken.
 
-    Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a control did not come out the
-    other way (with --strict also on any refuted claim); 2 bad input; 3 a check broke.
+    Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a control did not get the
+    opposite verdict (with --strict also on any refuted claim); 2 bad input; 3 a check broke.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def falsify(
     """Search the claims of a file for counterexamples, beyond the points at which they are measured.
 
     The search covers the range of the statement: d from 2 to 50, n to 1e6, w to 1000, L and sigma a decade beyond
-    their values, written-out laws and covariates; any other number between its least and its largest declared value;
+    their values, laws and covariates as formulas; any other number between its least and its largest declared value;
     text and coordinates of the control as declared. An assumption of the claim restricts the range ("n >= 100") or
     sets it ("0 <= p <= 1"), and the last line prints the searched range. The search moves towards a refutation,
     simplifies a counterexample, measures it again by the other exact route, by balls or by sampling where these apply,

@@ -6,6 +6,8 @@ import inspect
 import math
 import os
 import re
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -192,14 +194,32 @@ def print_matrix(
 
 def law_at(text: str, L: float) -> Law:
     """The law of that name or text. `my.py:NAME`, whose file is run, is a law or a function of L that makes one."""
-    in_file = re.fullmatch(r"(.+\.py):(\w+)", text)
+    law = in_file(text)
+    if law is None:
+        try:
+            return law_named(text, L=L)
+        except InvalidInput as error:
+            formula = "a formula is written as 'relu + 2*cosine(3)', and " * text.isidentifier()
+            ways = f"{formula}a law in a file of yours as my.py:NAME"
+            raise InvalidInput(f"{str(error).rstrip('.')}; {ways}.") from None
+    if not isinstance(law, Law):
+        return law(L=L)
+    if L != 1:
+        way_out = f"leave out --L, or make it def {text.rpartition(':')[2]}(L)"
+        raise InvalidInput(f"law = {text!r} with L = {L:g}: the law does not depend on L; {way_out}.")
+    return law
+
+
+def in_file(text: str) -> Law | Callable[..., Law] | None:
+    """The law that `my.py:NAME` names, or the function of L that makes one; the file is run. None for another text."""
+    named = re.fullmatch(r"(.+\.py):(\w+)", text)
     if re.fullmatch(r".+\.py:?", text):
         raise InvalidInput(f"law = {text!r} names a file and no law in it; write {text.rstrip(':')}:NAME.")
-    if in_file is None:
-        return law_named(text, L=L)
+    if named is None:
+        return None
     from lipverify.claims.language.file import read_file
 
-    path, name = in_file.groups()
+    path, name = named.groups()
     file = read_file(path, "law file")
     module = guarded(file, file.module)
     law = getattr(module, name, None)
@@ -211,16 +231,18 @@ def law_at(text: str, L: float) -> Law:
         laws = [key for key, value in vars(module).items() if isinstance(value, Law)] + makers
         has = f"its laws are {', '.join(laws)}" if laws else "it has no law, such as NAME = Ridge(np.tanh)"
         raise InvalidInput(f"law = {text!r}: there is no {name} in the file; {has}.")
-    if not isinstance(law, Law) and _takes_L(law):
-        made = law
-        law = guarded(file, lambda: made(L=L))
-    elif isinstance(law, Law) and L != 1:
-        way_out = f"leave out --L, or make it def {name}(L)"
-        raise InvalidInput(f"law = {text!r} with L = {L:g}: the law does not depend on L; {way_out}.")
-    if not isinstance(law, Law):
-        rule = f"{name} must be a law, such as Ridge(np.tanh), or a function of L that makes one"
-        raise InvalidInput(f"law = {text!r}: {rule}.")
-    return law
+    if isinstance(law, Law):
+        return law
+
+    @lru_cache(maxsize=32)  # the same law for the same L, so that its values are kept
+    def made(L: float) -> Law:
+        result = guarded(file, lambda: law(L=L)) if _takes_L(law) else law
+        if not isinstance(result, Law):
+            rule = f"{name} must be a law, such as Ridge(np.tanh), or a function of L that makes one"
+            raise InvalidInput(f"law = {text!r}: {rule}.")
+        return result
+
+    return made
 
 
 def _takes_L(value: Any) -> bool:

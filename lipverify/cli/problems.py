@@ -7,7 +7,18 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lipverify.cli.app import USUAL_COST, CostOptions, Json, Natural, Numbers, Positive, ProblemOptions, Windows, app
+from lipverify.cli.app import (
+    USUAL_COST,
+    CostOptions,
+    Json,
+    Names,
+    Natural,
+    Numbers,
+    Positive,
+    ProblemOptions,
+    Windows,
+    app,
+)
 
 
 @app.command
@@ -112,11 +123,14 @@ def matrix(
 
 
 @app.command
-def explore(*, port: Natural = 0, open_: Annotated[bool, Parameter(name="--open")] = True) -> int:
-    """Open a page on this machine with sliders for d, n, L, sigma and the law: the loss, its optimal w, its attention.
+def explore(*, law: Names = None, port: Natural = 0, open_: Annotated[bool, Parameter(name="--open")] = True) -> int:
+    """Open a page on this machine with sliders for d, n, L and sigma: the loss, its optimal w, what attention sees.
 
     Parameters
     ----------
+    law
+        Laws to begin with and to offer, written as for `lipverify window --law`; the page also takes typed names and
+        formulas. A law in a file of yours, my.py:NAME, must be given here.
     port
         Port of the page on 127.0.0.1; a free one by default.
     open_
@@ -124,4 +138,4 @@ def explore(*, port: Natural = 0, open_: Annotated[bool, Parameter(name="--open"
     """
     from lipverify.cli.reports import explore as serve_page
 
-    return serve_page(port, open_)
+    return serve_page(law or ["relu"], port, open_)

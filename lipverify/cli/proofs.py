@@ -28,14 +28,15 @@ def prove(
     ids
         Claims by id or the beginning of an id, that rest on a proof file or are proved by one that does.
     law
-        The window theorem of this law: affine, relu, cosine or quadratic; a written-out law; or my.py:NAME, a law whose
+        The window theorem of this law: affine, relu, cosine or quadratic; a formula; or my.py:NAME, a law whose
         definition is explicit, such as Ridge(Pieces(...)), Matern(nu=...) or Zonal(spectrum=...).
     d
         Ambient dimensions; by default 2, 3 and 5 of a law, and all dimensions of a claim.
     least_lambda
         Of a law: the least Lambda = n L^2 / sigma^2.
     least_tokens
-        Of a law K: the theorem holds for n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)).
+        Of a law K: the theorem holds for n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)), where
+        the bias falls as w^(-beta).
     out
         Folder for the proof files; created if missing. By default none are written.
     json

@@ -116,11 +116,15 @@ def _available() -> list[str]:
     return list(FORMATS)
 
 
-def explore(port: int, show: bool) -> int:
+def explore(laws: Sequence[str], port: int, show: bool) -> int:
     """Serve the page, and open it in a browser if there is one; Ctrl-C ends it."""
+    from lipverify.cli.numbers import in_file, law_at
     from lipverify.explore import serve
 
-    server = serve(port)
+    own = {law: made for law in laws if (made := in_file(law)) is not None}
+    for law in set(laws) - set(own):
+        law_at(law, 1.0)  # refuses what is no law
+    server = serve(port, laws, own)
     address = f"http://127.0.0.1:{server.server_port}/"
     print(f"{address} (Ctrl-C ends it)", flush=True)
     if show and has_screen() and not webbrowser.open(address):

@@ -1,24 +1,26 @@
 """An interactive page: bias, noise and the optimal w of one problem, with sliders for its parameters.
 
-The server answers three files and two queries, only to a browser on this machine.
+The server answers three files and three queries, only to a browser on this machine. It runs no file that a query names:
+laws in files of the user are given to `serve`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from select import select
 from socket import MSG_PEEK
 from threading import Lock
+from typing import ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.explore.view import Setting, View, picture, ray, setting_of
+from lipverify.explore.view import Own, Setting, View, look, picture, ray, setting_of
 from lipverify.foundation.lazy import directory
 from lipverify.laws import LAWS
 from lipverify.loss.work import Progress
@@ -30,12 +32,20 @@ from lipverify.report.web.page import hatches
 HOST = "127.0.0.1"
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'"
 """Content security policy: the page loads nothing from elsewhere, and runs only its own script and style."""
+LONGEST = 4000
+"""Longest query, in characters: a formula has at most a thousand, of which some are written as three."""
+LAW_FIELD = {"id": "law", "list": "laws", "autocomplete": "off", "spellcheck": "false", "aria_describedby": "law-help"}
+"""The attributes of the field for the law."""
 
 
-def serve(port: int = 0) -> ThreadingHTTPServer:
-    """A server of the page, bound to this machine; call `serve_forever` on it. Port 0 chooses a free one."""
+def serve(port: int = 0, laws: Sequence[str] = ("relu",), own: dict[str, Own] | None = None) -> ThreadingHTTPServer:
+    """A server of the page, bound to this machine; call `serve_forever` on it. Port 0 chooses a free one.
+
+    The page begins with the first of `laws` and offers the others; `own` are those in files, by name.
+    """
     try:
-        return ThreadingHTTPServer((HOST, port), _Handler)
+        handler = type("Handler", (_Handler,), {"laws": tuple(laws), "own": own or {}})
+        return ThreadingHTTPServer((HOST, port), handler)
     except (OSError, OverflowError) as error:
         raise InvalidInput(f"port = {port}: cannot be used ({error}); choose another, or 0 for a free one.") from None
 
@@ -45,6 +55,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     server_version = "lipverify"
     turn = Lock()
+    laws: ClassVar[tuple[str, ...]]
+    own: ClassVar[dict[str, Own]]
 
     def do_GET(self) -> None:
         """Send a file of the page, or the answer to a query as JSON."""
@@ -57,12 +69,14 @@ class _Handler(BaseHTTPRequestHandler):
             if name == "page.css":
                 text += _shared_style()
             if name == "page.html":
-                text = text.replace("<!-- laws -->", join([element("option", law, value=law) for law in sorted(LAWS)]))
+                offered = dict.fromkeys((*self.laws, *sorted(LAWS)))
+                text = text.replace("<!-- laws -->", join([element("option", law, value=law) for law in offered]))
+                text = text.replace("<!-- law -->", element("input", value=self.laws[0], **LAW_FIELD))
                 text = text.replace("<!-- hatches -->", hatches())
             kind = name.rpartition(".")[2].replace("js", "javascript")
             return self._send(HTTPStatus.OK, f"text/{kind}", text.encode())
-        if question := {"/picture": picture, "/ray": ray}.get(asked.path):
-            if len(asked.query) > 200:  # a setting has about forty characters
+        if question := {"/look": look, "/picture": picture, "/ray": ray}.get(asked.path):
+            if len(asked.query) > LONGEST:
                 return self._send(HTTPStatus.REQUEST_URI_TOO_LONG, "text/plain", b"a setting is shorter than that\n")
             return self._answer(question, dict(parse_qsl(asked.query, keep_blank_values=True)))
         return self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
@@ -76,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, question: Callable[[Setting, Progress], View], values: dict[str, str]) -> None:
         start = time.perf_counter()
         try:
-            setting = setting_of(values)
+            setting = setting_of(values, self.own)
             with self.turn:
                 self._require_reader()
                 view = question(setting, lambda *_: self._require_reader())
@@ -117,5 +131,5 @@ def _shared_style() -> str:
     return style + "\n".join(colour_rule(colour.removeprefix("#")) for colour in PALETTE)
 
 
-__all__ = ["Setting", "picture", "ray", "serve"]
+__all__ = ["Setting", "look", "picture", "ray", "serve"]
 __dir__ = directory(__name__)

@@ -1,5 +1,5 @@
 "use strict";
-// Sliders ask the server for exact values; an answer that is out of date when it comes is dropped.
+// A moved slider asks for a first picture at once; when it rests, for exact values, which the next move gives up.
 const at = id => document.getElementById(id);
 const POWERS = ["n", "L", "sigma", "w"]; // sliders of the decimal logarithm
 const value = id => POWERS.includes(id) ? 10 ** Number(at(id).value) : Number(at(id).value);
@@ -19,9 +19,14 @@ function setting() {
   return new URLSearchParams(asked).toString();
 }
 
-async function ask(question, query) {
-  const answer = await fetch(`/${question}?${query}`);
-  return answer.json();
+async function ask(question, query, signal) {
+  try {
+    const answer = await fetch(`/${question}?${query}`, { signal });
+    return answer.ok ? await answer.json() : { refused: await answer.text() };
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return { refused: "no answer from the server: start `lipverify explore` again" };
+  }
 }
 
 function list(target, numbers) {
@@ -50,35 +55,58 @@ function sky(tokens) {
   at("sky").replaceChildren(...shapes);
 }
 
-let latest = 0;
-async function draw() {
-  const mine = ++latest, query = setting();
-  const stale = [at("answer"), at("sky"), at("ray")];
-  for (const part of stale) part.classList.add("stale");
-  const answer = await ask("picture", query);
-  if (mine !== latest) return;
+function show(answer, state) {
   at("refused").hidden = !answer.refused;
   at("refused").textContent = answer.refused || "";
-  if (answer.refused) { document.body.dataset.ready = query; return; }
+  at("state").textContent = answer.refused ? "" : state;
+  if (answer.refused) return;
   list(at("numbers"), answer.numbers);
   at("loss").innerHTML = answer.html; // made by the server from numbers
   sky(answer.tokens);
   at("sky-caption").textContent = answer.caption;
   at("python").textContent = answer.python;
-  at("seconds").textContent = `computed in ${answer.seconds.toFixed(2)} s`;
-  stale.slice(0, 2).forEach(part => part.classList.remove("stale"));
+}
+
+const REST = 150; // milliseconds after which a slider rests
+let looking = false, rest, exact = new AbortController();
+async function draw() {
+  exact.abort();
+  clearTimeout(rest);
+  setting();
+  if (looking) return; // the look under way asks again if the setting has changed
+  looking = true;
+  let query, answer;
+  do {
+    query = setting();
+    answer = await ask("look", query);
+    show(answer, "first look; all digits follow");
+  } while (query !== setting());
+  looking = false;
+  document.body.dataset.looked = query;
+  if (answer.refused) document.body.dataset.ready = query;
+  else rest = setTimeout(() => refine(query).catch(() => {}), REST); // given up
+}
+
+async function refine(query) {
+  exact = new AbortController();
+  const { signal } = exact;
+  const answer = await ask("picture", query, signal);
+  show(answer, `every digit is right; computed in ${(answer.seconds || 0).toFixed(2)} s`);
   document.body.dataset.ready = query;
-  const along = await ask("ray", query);
-  if (mine !== latest) return;
+  if (answer.refused) return;
+  const along = await ask("ray", query, signal);
   at("ray").innerHTML = along.refused ? "" : along.html;
   list(at("ray-numbers"), along.refused ? [] : along.numbers);
   at("ray-caption").textContent = along.refused || along.caption;
-  at("ray").classList.remove("stale");
   document.body.dataset.complete = query;
 }
 
-let waiting;
-at("setting").addEventListener("input", () => { setting(); clearTimeout(waiting); waiting = setTimeout(draw, 120); });
+let typing;
+at("setting").addEventListener("input", event => {
+  clearTimeout(typing);
+  if (event.target === at("law")) typing = setTimeout(draw, 400);
+  else draw();
+});
 at("setting").addEventListener("submit", event => { event.preventDefault(); draw(); });
 at("copy").addEventListener("click", async () => {
   const text = at("python").textContent;

@@ -94,7 +94,7 @@ def law_named(name: str, L: float = 1.0) -> Law:
     >>> law_named("relu", L=2.0), law_named("2*quadratic")
     (ReLU(L=2.0), Quadratic(L=2.0))
     """
-    if isinstance(name, str) and not name.isidentifier() and any(letter in name for letter in "(+*"):
+    if isinstance(name, str) and not name.isidentifier():
         law = law_written(name)
         return law if L == 1 else times(law, L)
     return LAWS[chosen("law", name, sorted(LAWS))](L=L)

@@ -40,7 +40,7 @@ def label(record: Record) -> str:
 
 
 def holds_at(records: Sequence[Record], among: Sequence[Record] = (), *, latex: bool = True) -> str:
-    """The range of some readings' verdicts, or each, or their number; then the assumption of a limit.
+    """The range of some readings' verdicts, or each of two; then the assumption of a limit.
 
     A reading that another claim proves, of those `among` which it is, has the range of that claim.
     """
@@ -51,7 +51,7 @@ def holds_at(records: Sequence[Record], among: Sequence[Record] = (), *, latex: 
     if len(by_range) == 1:
         where = next(iter(by_range))
     elif len(by_range) > 2:
-        where = f"in {len(by_range)} ranges, each with its reading"
+        where = "each reading in its own range"
     else:
         where = "; ".join(f"{words} ({names(some, records)})" for words, some in by_range.items() if words)
     return ", ".join(filter(None, [where, briefly(resting)]))

@@ -1,4 +1,4 @@
-"""The output of a run: each verdict when it is known, slow measurements by name, and a summary of ten lines."""
+"""The output of a run: each verdict when it is known, slow measurements by name, at its end what is false or open."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_end_holds_its_width_and_says_the_exit_code_in_words(width: int) -> 
     lines = ending(EXAMPLE, [Path("reports/report.pdf"), Path("reports/ledger.json")], False, width)
     assert max(map(cell_len, lines)) <= width
     assert "exit code 0: every verdict is as recorded".startswith(lines[-1].strip()) or width == 20
-    assert width == 20 or len(lines) <= 10
+    assert width == 20 or lines[-4] == "nothing is open, false as printed or broken"
 
 
 def test_the_end_names_each_verdict_that_moved_or_is_open_with_its_reason_and_the_next_step() -> None:
@@ -69,7 +69,7 @@ def test_the_end_names_each_verdict_that_moved_or_is_open_with_its_reason_and_th
     ledger = with_claims(*strange, *rest)
     text = "\n".join(ending(ledger, [], False, 2000))
     for record, became in zip(strange, ("moved from supported to refuted", "moved", "broke"), strict=True):
-        line = next(line for line in text.splitlines() if line.startswith(f"! {record.id} "))
+        line = next(line for line in text.splitlines() if line[1:].startswith(f" {record.id} "))
         assert became in line
         assert "; next: " in line
         assert (record.problem or record.measured) in line
@@ -94,80 +94,96 @@ def troubled(broken: int, moved_: int, open_: int) -> Ledger:
     )
 
 
-def named(lines: list[str]) -> list[str]:
-    """The states of the claims with lines of their own: broke, moved, open."""
-    found = re.findall(r"^! \S+ (broke|moved|is open)", "\n".join(lines), re.MULTILINE)
-    return [became.removeprefix("is ") for became in found]
-
-
-def line_of_the_rest(lines: list[str]) -> str:
-    """The line that counts the claims without a line; empty if all have one."""
-    return next((line for line in lines if line.startswith("! also, ")), "")
-
-
-def counted(lines: list[str]) -> Counter[str]:
-    """The numbers of the other claims that broke, moved and are open."""
-    found = re.findall(r"(\d+) (?:is |are )?(broke|moved|open)", line_of_the_rest(lines))
-    return Counter({became: int(count) for count, became in found})
-
-
-@pytest.mark.parametrize(
-    ("broken", "moved_", "open_", "first", "rest"),
-    [
-        (0, 0, 0, [], ""),
-        (0, 0, 1, ["open"], ""),
-        (0, 0, 2, ["open"], "! also, 1 is open: --table and the report name them"),
-        (0, 0, 9, ["open"], "! also, 8 are open: --table and the report name them"),
-        (0, 5, 0, ["moved"], "! also, 4 moved: --table and the report name them"),
-        (0, 5, 9, ["moved"], "! also, 4 moved, 9 are open: --table and the report name them"),
-        (2, 3, 4, ["broke"], "! also, 1 broke, 3 moved, 4 are open: --table and the report name them"),
-    ],
-)
-def test_ten_lines_name_the_most_urgent_claim_and_one_counts_the_others(
-    broken: int, moved_: int, open_: int, first: list[str], rest: str
-) -> None:
-    lines = ending(troubled(broken, moved_, open_), FILES, False, 80)
-    assert len(lines) <= 10
-    assert max(map(cell_len, lines)) <= 80
-    assert "report.pdf, report.html, ledger.json in reports" in lines[-3]
-    assert named(lines)[:1] == first
-    assert line_of_the_rest(lines) == rest
-    assert Counter(named(lines)) + counted(lines) == Counter(broke=broken, moved=moved_, open=open_), "none is lost"
-    assert " ".join(lines).count("next:") == len(named(lines)), "each that is named has its next step"
-
-
-def test_a_shortened_reason_is_marked_and_keeps_the_next_step() -> None:
-    (first, second, *_) = EXAMPLE.claims
-    alone = with_claims(moved(first, "inconclusive", **OPEN))
-    text = " ".join(line.strip() for line in ending(alone, FILES, False, 80))
-    assert OPEN["problem"] in text
-    longer = 4 * f"{OPEN['problem']} "
-    several = with_claims(*(moved(each, "inconclusive", problem=longer) for each in (first, second) * 9))
-    text = " ".join(line.strip() for line in ending(several, FILES, False, 80))
-    assert longer not in text
-    assert "inconclusive: ... " in text
-    assert f"{OPEN['problem']}; next: {first.reproduce}" in text, "what is cut is the beginning, and the place with it"
-
-
 def placed(k: int | str, **fields: Any) -> Record:
     first = EXAMPLE.claims[0]
     return replace(first, id=f"lt.table-1/{k}", source=replace(first.source, place=f"Lemma {k}"), **fields)
 
 
-def test_the_end_has_ten_lines_for_all_claims_of_two_papers() -> None:
-    """Dozens of passages with every outcome, including open ones, in a folder with a long name."""
-    outcomes = [{"verdict": "supported", "kind": "printed"}] * 30
-    outcomes += [{"verdict": "supported", "kind": "convention"}] * 14
-    outcomes += [{"verdict": "refuted", "kind": "printed"}] * 4
-    outcomes += [{"verdict": "inconclusive", "kind": "printed", **OPEN}] * 13
-    records = [placed(k, expected=each["verdict"], **each) for k, each in enumerate(outcomes)]
-    others = [replace(record, kind="stronger", expected=record.verdict) for record in EXAMPLE.claims] * 20
-    files = [Path("/home/somebody/of/a/long/name/theorems/reports", file.name) for file in FILES]
-    lines = ending(with_claims(*records, *others), files, False, 80)
-    assert len(lines) <= 10
-    assert lines[0] == "61 passages: 30 hold as printed, 14 in one reading, 4 false as printed, 13 open"
-    assert "is open: " in "".join(lines)
-    assert "...;" not in " ".join(lines)
+def named(lines: list[str]) -> list[str]:
+    """The signs of the lines of claims and passages, in order."""
+    return [line[0] for line in lines if re.match(r"[!≠‡?✗] ", line)]
+
+
+def left_out(lines: list[str]) -> Counter[str]:
+    """The numbers of those that the end counts without a name, by their signs."""
+    line = next((line for line in lines if line.startswith("also, ")), "")
+    found = re.findall(r"(\d+) (?:is |are )?(broke|moved|open|false)", line)
+    signs = {"broke": "!", "moved": "≠", "open": "?", "false": "✗"}
+    return Counter({signs[became]: int(count) for count, became in found})
+
+
+@pytest.mark.parametrize(("broken", "moved_", "open_"), [(0, 0, 1), (0, 5, 0), (2, 3, 4)])
+def test_with_few_theorems_all_that_needs_attention_is_named_in_full(broken: int, moved_: int, open_: int) -> None:
+    lines = ending(troubled(broken, moved_, open_), FILES, False, 80)
+    assert max(map(cell_len, lines)) <= 80
+    assert "report.pdf, report.html, ledger.json in reports" in lines[-3]
+    assert "".join(named(lines)) == "!" * broken + "≠" * moved_ + "?" * open_
+    text = " ".join(" ".join(lines).split())
+    assert text.count("next:") == broken + moved_ + open_
+    assert text.count(OPEN["problem"]) == open_
+    assert text.count("square(3): no") == broken
+    assert "..." not in text
+
+
+@pytest.mark.parametrize(
+    ("broken", "moved_", "open_", "false"),
+    [(0, 0, 0, 0), (0, 0, 1, 0), (1, 0, 0, 0), (0, 0, 1, 7), (2, 3, 4, 7), (9, 9, 9, 9), (40, 0, 0, 0), (0, 0, 0, 59)],
+)
+def test_a_whole_run_has_eighty_lines_at_most_and_none_of_its_troubles_is_lost(
+    broken: int, moved_: int, open_: int, false: int
+) -> None:
+    """Fifty-nine theorems, each with a line, and below them whatever is broken, moved, open or false."""
+    first = replace(EXAMPLE.claims[0], kind="printed", verdict="supported", expected="supported")
+    wrong = {"verdict": "refuted", "expected": "refuted", "corrected": "a longer statement holds for every n and d"}
+    kinds: list[dict[str, Any]] = [{"verdict": "error", "problem": "square(3): no"}] * broken
+    kinds += [{"verdict": "refuted"}] * moved_
+    kinds += [{"verdict": "inconclusive", "expected": "inconclusive", **OPEN}] * open_
+    kinds += [wrong] * false
+    kinds += [{}] * (59 - len(kinds))
+    records = [
+        replace(first, id=f"a.theorem-{k}", source=replace(first.source, place=f"Lemma {k}"), **fields)
+        for k, fields in enumerate(kinds)
+    ]
+    lines = ending(with_claims(*records), FILES, False, 80)
+    above = [*HEADING.splitlines(), *(theorem_line(r.id, [r], ranges=False) for r in records), ""]
+    assert len(above) + len(lines) <= 80
+    assert max(map(cell_len, [*above, *lines])) <= 80
+    assert Counter(named(lines)) + left_out(lines) == Counter({"!": broken, "≠": moved_, "?": open_, "✗": false})
+    assert "".join(named(lines)) == "".join(sorted(named(lines), key="!≠?✗".index)), "the most urgent first"
+    assert len(named(lines)) >= min(broken + moved_ + open_ + false, 7)
+
+
+@pytest.mark.parametrize("width", [1, 3, 10, 40])
+def test_lines_that_are_cut_hold_a_narrow_width(width: int) -> None:
+    assert max(map(cell_len, ending(troubled(8, 8, 8), FILES, False, width))) <= width
+
+
+def test_a_passage_that_is_false_is_named_with_its_place_its_measurement_and_what_holds_instead() -> None:
+    lower = placed(1, kind="printed", verdict="refuted", expected="refuted", measured="0.36 at x = 0.6",
+                   claimed="x² ≤ x/2", corrected="$x^2 \\leq x$")  # fmt: skip
+    upper = replace(lower, id="lt.table-1/upper")
+    other = replace(lower, id="lt.table-1/other", kind="stronger")
+    said = [line for line in ending(with_claims(lower, upper, other), [], False, 2000) if line.startswith("✗")]
+    assert said == [
+        "✗ lt.table-1/1 is false as printed (Lemma 1): 0.36 at x = 0.6, where x² ≤ x/2 is claimed; instead: x² ≤ x"
+    ]
+
+
+def test_a_passage_none_of_whose_readings_holds_is_open() -> None:
+    fails = {"kind": "convention", "verdict": "refuted", "expected": "refuted"}
+    readings = [replace(placed(1, **fails), id=f"a.b/{name}") for name in ("one", "two")]
+    lines = ending(with_claims(*readings), [], False, 200)
+    assert [line for line in lines if line.startswith("?")] == [
+        "? a.b/one is open (Lemma 1): no reading that was tried holds (2 fail); next: try another reading"
+    ]
+
+
+def test_a_refuted_claim_of_no_passage_is_named_until_its_verdict_is_recorded() -> None:
+    new = placed(1, kind="stronger", verdict="refuted", expected=None)
+    recorded = replace(new, expected="refuted")
+    (line,) = [line for line in ending(with_claims(new), [], False, 200) if line.startswith("✗")]
+    assert line.startswith("✗ lt.table-1/1 is refuted: ")
+    assert named(ending(with_claims(recorded), [], False, 200)) == []
 
 
 @pytest.mark.usefixtures("no_reports")
@@ -246,14 +262,14 @@ def test_a_theorem_of_many_claims_has_their_counts_on_its_line() -> None:
     many = [*claims_of("supported", 40), *claims_of("refuted", 40), *claims_of("inconclusive", 40)]
     line = theorem_line("lt.table-1", many).partition("\n")[0]
     assert cell_len(line) <= 80
-    assert line.endswith(" 40 holds, 40 false, 40 open extrapolated 40✓ 40✗ 40?")
+    assert line.endswith(" 40 hold, 40 false, 40 open extrapolated 40✓ 40✗ 40?")
     assert theorem_line("a" * 70, many).startswith(f"? {'a' * 70} 40 hold"), "a name stays whole, and apart"
 
 
 def test_counts_stand_under_their_heading() -> None:
     stronger = claims_of("inconclusive", 20, kind="stronger")
     line = theorem_line("lt.table-1", [*claims_of("supported", 20), *claims_of("refuted", 20), *stronger])
-    assert line.index("20 hold") == HEADING.index("what is printed")
+    assert line.index("20 hold") == HEADING.splitlines()[-1].index("outcome")
 
 
 def test_a_verdict_that_moved_is_on_the_line_of_its_claim_and_of_its_theorem() -> None:
@@ -302,6 +318,25 @@ def _telling(record: Record) -> float:
     return smallest.measured
 
 
+def test_theorems_that_share_a_passage_are_shown_together_with_its_outcome() -> None:
+    """One reading in each of two files: alone the one that fails would leave the passage open."""
+    reading = {"kind": "convention", "corrected": ""}
+    holds = replace(placed(1, verdict="supported", **reading), id="a.holds/reading")
+    fails = replace(placed(1, verdict="refuted", **reading), id="b.fails/reading")
+    other = replace(placed(2, verdict="supported", **reading), id="c.other")
+    lines: list[str] = []
+    claims: Any = [holds, fails, other]
+    watch = PlainScreen(claims, lines.append, lambda line: None)
+    watch.decided(fails)
+    assert lines == []
+    watch.decided(other)
+    assert [line.split()[1] for line in lines[1:]] == ["c.other"]
+    watch.decided(holds)
+    assert [line.split()[:5] for line in lines[2:]] == [
+        ["≈", stem, "holds", "in", "one"] for stem in ("a.holds", "b.fails")
+    ]
+
+
 def test_a_slow_measurement_is_named_once_and_again_when_twice_as_long_has_passed() -> None:
     notes: list[str] = []
     watch = PlainScreen([], lambda line: None, notes.append)
@@ -320,7 +355,8 @@ def test_verdicts_are_in_the_log_before_the_run_ends(tmp_path: Path) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT, cwd=tmp_path,
     ) as running:  # fmt: skip
         assert running.stdout is not None
-        heading, first = running.stdout.readline(), running.stdout.readline()
+        heading = "".join(running.stdout.readline() for _ in HEADING.splitlines())
+        first = running.stdout.readline()
         seen = time.monotonic()
         rest = running.stdout.read()
     assert running.returncode == 0

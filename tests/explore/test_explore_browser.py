@@ -58,7 +58,7 @@ def test_the_first_look_has_curves_tokens_and_numbers(tab: Page) -> None:
     settled(tab)
     assert tab.run("document.querySelectorAll('#loss svg.plot path.line').length") == 3
     assert tab.run("document.querySelectorAll('#sky circle.token').length") == 100
-    assert number(tab, "optimal w").startswith("2.3326")
+    assert number(tab, "optimal w").startswith("2.3327")
     until(tab, "document.body.dataset.complete === setting()")
     assert tab.run("document.querySelectorAll('#ray svg.plot path.marks').length") > 0
     assert tab.complaints == []
@@ -71,6 +71,22 @@ def test_a_slider_moves_the_optimum_and_the_python(tab: Page) -> None:
     assert "sigma=0.1" in tab.run("document.getElementById('python').textContent")
     move(tab, "sigma", 0)
     assert number(tab, "optimal w") == before
+
+
+def test_a_first_look_comes_before_the_exact_picture(tab: Page) -> None:
+    tab.run("{" + MOVE % ("n", 4.5) + "}")
+    until(tab, "document.body.dataset.looked === setting()")
+    assert number(tab, "optimal w").startswith("≈")
+    settled(tab)
+    assert not number(tab, "optimal w").startswith("≈")
+    move(tab, "n", 2)
+
+
+def test_each_part_has_a_name_and_the_code_is_not_cut(tab: Page) -> None:
+    spoken = tab.spoken()
+    for role, name in (("form", "Problem"), ("region", "Where attention looks"), ("region", "Bias and noise")):
+        assert (role, name) in spoken
+    assert tab.run("document.getElementById('python').scrollWidth <= document.getElementById('python').clientWidth")
 
 
 def test_attention_narrows_as_w_grows(tab: Page) -> None:

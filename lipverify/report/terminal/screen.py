@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,13 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from lipverify.claims.ledger.outcomes import COUNTED
 from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.runner import Running, Watch
-from lipverify.report.terminal.ending import HEADING, claim_line, stem_of, theorem_line
+from lipverify.report.terminal.ending import FEW, HEADING, called, claim_line, stem_of, theorem_line
 from lipverify.report.terminal.progress import tenths
 from lipverify.report.terminal.tables import wrapped
-from lipverify.report.visible import visible
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -33,27 +32,32 @@ class Screen(Watch):
         for claim in claims:
             self.open.setdefault(stem_of(claim.id), []).append(claim.id)
         self.by_claim = self.headed = len(self.open) == 1
+        self.sharing = _sharing(claims)
         self.records: dict[str, list[Record]] = {stem: [] for stem in self.open}
         self.named: dict[str, float] = {}
 
     def decided(self, record: Record) -> None:
-        """Show the claim, or its theorem if this was its last claim."""
-        stem = stem_of(record.id)
-        self.records[stem].append(record)
+        """Show the claim; or its theorem, with those that share passages, if this was the last claim of them all."""
+        self.records[stem_of(record.id)].append(record)
         if self.by_claim:
             self.show(claim_line(record))
-        elif len(self.records[stem]) == len(self.open[stem]):
-            if not self.headed:
-                self.show(HEADING)
-            self.headed = True
-            self.show(theorem_line(stem, self.records[stem]))
+            return
+        stems = self.sharing[stem_of(record.id)]
+        if any(len(self.records[stem]) < len(self.open[stem]) for stem in stems):
+            return
+        if not self.headed:
+            self.show(HEADING)
+        self.headed = True
+        among = [record for stem in stems for record in self.records[stem]]
+        for stem in stems:
+            self.show(theorem_line(stem, self.records[stem], among, ranges=len(self.open) <= FEW))
 
     def running(self, now: Sequence[Running]) -> None:
         """Print each measurement that takes longer than ten seconds, again whenever its time has doubled."""
         for task in now:
             if task.seconds >= self.named.get(task.address, 10.0):
                 self.named[task.address] = 2 * task.seconds
-                self.note(f"still measuring for {task.claim} ({task.seconds:.0f} s): {_call(task.address)}")
+                self.note(f"still measuring for {task.claim} ({task.seconds:.0f} s): {called(task.address)}")
 
 
 class PlainScreen(Screen):
@@ -82,13 +86,18 @@ class LiveScreen(Screen):
         self.bar.update(self.task, description=longest)
 
 
-def _call(address: str) -> str:
-    """The address of a measurement as a call, without the file of the function.
-
-    >>> _call("value_at(split.py@75a0:noise_share, d=5, law='relu')")
-    "noise_share(d=5, law='relu')"
-    """
-    return re.sub(r"^\w+\((?:\S*[:.])?(\w+), ", r"\1(", visible(address))
+def _sharing(claims: Sequence[Claim]) -> dict[str, list[str]]:
+    """For each theorem those that share a passage with it or with one of these, and itself, in order."""
+    stems = list(dict.fromkeys(stem_of(claim.id) for claim in claims))
+    sharing = {stem: {stem} for stem in stems}
+    places: dict[tuple[str, str], set[str]] = {}
+    for claim in claims:
+        if claim.kind in COUNTED:
+            places.setdefault((claim.source.paper, claim.source.place), set()).add(stem_of(claim.id))
+    for place in places.values():
+        joined = set[str]().union(*(sharing[stem] for stem in place))
+        sharing |= dict.fromkeys(joined, joined)
+    return {stem: [other for other in stems if other in sharing[stem]] for stem in stems}
 
 
 @contextmanager
