@@ -12,12 +12,11 @@ from fractions import Fraction
 
 import msgspec
 
-from lipverify.claims.evidence.ranges import speaks_of, squeezed
+from lipverify.claims.evidence.ranges import Scalar, speaks_of, squeezed
 from lipverify.claims.evidence.returned import Certified, Returned
 from lipverify.foundation.ladder import ASSUMPTION
 from lipverify.foundation.noted import Grade, Made
 
-Scalar = str | int | float
 GRADES: dict[Grade, str] = {
     "proved": "a theorem that lipverify's checker certified states this number; its sentence stands beside the claim",
     "exact": "a value without error, as its function returned it: a fraction, an expression of SymPy, the ends of a "

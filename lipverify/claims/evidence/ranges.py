@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+Scalar = str | int | float
+"""The value of a coordinate."""
 NATURAL = {"n": (1, True), "d": (2, True), "k": (1, True), "L": (0, False), "sigma": (0, True), "w": (0, True)}
 """The least value of a coordinate, and whether it is one of its values: what a claim about every n, d, ... means."""
 WHOLE = ("n", "d", "k")
@@ -146,7 +148,7 @@ def letters(condition: str) -> set[str]:
     return set(re.findall(NAME, condition)) - {*KINDS}
 
 
-def speaks_of(condition: str, where: Mapping[str, str | int | float]) -> bool:
+def speaks_of(condition: str, where: Mapping[str, Scalar]) -> bool:
     """True if nothing in a condition speaks against the coordinates of a cell.
 
     A condition on several coordinates is not evaluated: the cell then must not stand at a value of one, but of d.

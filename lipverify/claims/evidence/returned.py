@@ -348,8 +348,8 @@ def _symbol(condition: str) -> tuple[str, Any]:
     """The name and the symbol of SymPy that `assumed` wrote."""
     import sympy
 
-    named = {word: True for word in ("integer", "real") if condition.startswith(f"{word} ")}
-    name = condition.removeprefix("integer ").removeprefix("real ")
+    word, _, rest = condition.partition(" ")
+    named, name = ({word: True}, rest) if word in ("integer", "real") else ({}, condition)
     for sign, assumption in SIGNS.items():
         if name.endswith(sign):
             name, named[assumption] = name.removesuffix(sign), True

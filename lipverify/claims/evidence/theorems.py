@@ -242,12 +242,15 @@ def shipped_proofs() -> dict[str, str]:
     return {sha256(text.encode()).hexdigest(): text for text in texts}
 
 
+@lru_cache(maxsize=256)
 def certified(text: str) -> str:
     """The digest of a proof file that the checker certified; an error if it is no proof.
 
     The checker certifies each text once: the processes of a run share its answer.
     """
-    if missing := _checked(text).missing:
+    from lipverify.foundation.store import remembered  # loads numpy, which reading a ledger needs not
+
+    if missing := remembered(_check, text, _Checked).missing:
         from lipverify.proofs import checker
 
         raise ValueError(f"no proof of {checker.statement(json.loads(text))!r}: {'; '.join(missing)}")
@@ -258,13 +261,6 @@ class _Checked(msgspec.Struct, frozen=True):
     """What does not follow in a proof file."""
 
     missing: tuple[str, ...]
-
-
-@lru_cache(maxsize=256)
-def _checked(text: str) -> _Checked:
-    from lipverify.foundation.store import remembered  # loads numpy, which reading a ledger needs not
-
-    return remembered(_check, text, _Checked)
 
 
 def _check(text: str) -> _Checked:

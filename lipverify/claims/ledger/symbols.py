@@ -12,11 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
+from lipverify.claims.evidence.ranges import Scalar as Scalar
 from lipverify.foundation.shipped import CONTENTS, shipped
 from lipverify.foundation.showing import latex_number
 
-Scalar = str | int | float
-"""The value of a coordinate."""
 GREEK: Final = dict(
     zip(
         "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda lamda mu nu xi pi rho sigma tau upsilon "
