@@ -24,6 +24,8 @@ Array: TypeAlias = Any
 
 EPS = float(np.finfo(float).eps)
 """2^-52, the distance from 1 to the next double: rounding of one operation is at most half of it, relative."""
+TINY = 1e-300
+"""The least divisor, and value under a logarithm, where a 0 has no effect but would give an infinity."""
 SHORT_ROW = 32
 """Longest row whose maximum is taken column by column."""
 

@@ -33,7 +33,7 @@ from lipverify.loss.terms import (
 from lipverify.loss.work import Progress, budgeted
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
-from lipverify.problem.law import Law, Sum, by_law
+from lipverify.problem.law import Sum
 from lipverify.problem.laws import Affine, Linear
 from lipverify.problem.own import refusing
 from lipverify.problem.problem import require_isotropic, require_problem
@@ -121,7 +121,9 @@ class LossMethod(Method):
         def terms(part: Problem) -> LossTerms:
             return _as_declared(self, part, w, self.terms(part, w, **options))
 
-        return _by_parts(problem.law, problem, w, terms, self.name) if self.additive else terms(problem)
+        if self.additive and isinstance(problem.law, Sum):
+            return _summed(problem.law, problem, w, terms, self.name)
+        return terms(problem)
 
 
 def _as_declared(method: LossMethod, problem: Problem, w: Floats, terms: Any) -> LossTerms:
@@ -478,12 +480,6 @@ def instead_of_exact(by: str) -> Iterator[Instead]:
         _INSTEAD.reset(token)
 
 
-@by_law
-def _by_parts(law: Law, problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
-    return terms(problem)
-
-
-@_by_parts.register(Sum)
 def _summed(law: Sum, problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
     """The terms of a sum of laws: the biases of the parts add, and the noise is the same for every part."""
     parts = law.parts or ((0.0, Affine()),)

@@ -340,13 +340,9 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
         return [(math.sqrt(weight * law.amplitude_variance), law) for weight, law in parts]
 
 
-@by_law
 def summands(law: Law) -> tuple[tuple[float, Law], ...]:
     """The parts of a sum with their weights, or the law itself."""
-    return ((1.0, law),)
-
-
-summands.register(Sum)(lambda law: law.parts)
+    return law.parts if isinstance(law, Sum) else ((1.0, law),)
 
 
 @by_law

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import EPS, Array
+from lipverify.foundation.arrays import EPS, TINY, Array
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number
 from lipverify.problem.functions import Harmonic, Risen
@@ -23,7 +23,7 @@ OURS = __name__.partition(".")[0]
 NUGGET = 0.2
 """A variogram that rises by more than this share of its total within 1e-12 of distance 0 jumps there. For comparison,
 the continuous r^{1/10} rises by 0.06 of it."""
-NEARBY, JUMP, TINY = 1e-12, 1e-6, 1e-300
+NEARBY, JUMP = 1e-12, 1e-6
 """A link jumps where it changes by more than the share JUMP of its range within NEARBY on both sides of a point."""
 
 ROLES = {"link": (-1.0, 1.0), "K": (-1.0, 1.0), "variogram": (0.0, 2.0)}

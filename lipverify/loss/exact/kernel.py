@@ -21,15 +21,12 @@ import numpy as np
 from scipy.special import betaln
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import TINY, Floats
 from lipverify.loss.kernels import Kernel, kernel_for
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Linear
-
-TINY = 1e-300
-"""The least value under a logarithm."""
 
 
 def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import TINY, Floats
 from lipverify.foundation.validation import chosen
 from lipverify.loss.exact.cost import begin, cost_of, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
@@ -35,8 +35,6 @@ LOST = 1e-8
 NARROW = 200.0
 """Up to this w, the other route is tried at any cost if digits are lost: half a minute if windows hold few tokens."""
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
-TINY = 1e-300
-"""The least error of a term that is not 0, and least divisor of a relative error."""
 
 
 def exact_terms(

@@ -21,7 +21,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 from scipy.special import ive
 
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import EPS, TINY, Floats
 from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import SERIES_TAIL, series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Context, Contexts, Factors, powers
@@ -61,8 +61,6 @@ NOTHING, ROUGH, ROUNDING = 3e-17, 1e-11, 5e-16
 """Shares of a sum below which terms are left out, for rough values too, and rounding relative to absolute values."""
 MOST_POWERS, SMALL = 20, 20
 """Most powers of lambda of a series, and its largest dimension: then no Bessel function over- or underflows."""
-TINY = 1e-300
-"""Least value of a density, and of a quantity that divides: its logarithm is finite, and its effect none."""
 PAIR = 12.0
 """Nanoseconds per pair of tokens."""
 

@@ -25,20 +25,10 @@ ROUNDING = 2.0**-43
 def weighted_mean(
     d: int, n: float, w: Floats, h: TokenFunction, meetings: tuple[float, ...] = (), size: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """The mean and a bound on its error at each w >= 0, n >= 2.
+    """The mean and a bound on its error at each w >= 0, (w,), n >= 2; at 0 it is the mean of h over the sphere.
 
-    Parameters
-    ----------
-    d, n
-        Ambient dimension and context length.
-    w
-        Values of w, shape (w,); at 0 the result is the mean of h over the sphere.
-    h
-        A function of a token's nodes (`near` is 1 - t, `far` is 1 + t), smooth except at the `meetings`.
-    meetings
-        Angles from the query at which h is not smooth.
-    size
-        A bound on |h| if h changes sign, because then rounding errors are absolute. If h >= 0 they are relative.
+    h is a function of a token's nodes (`near` is 1 - t, `far` is 1 + t), smooth except at the `meetings`, angles from
+    the query. If it changes sign, rounding errors are absolute, and `size` is a bound on |h|.
 
     >>> mean, error = weighted_mean(3, 10, np.array([5.0]), lambda token: (token.far - token.near) / 2, size=1.0)
     >>> round(mean.item(), 6)
@@ -90,10 +80,7 @@ class TokenRule:
 def token_rules(d: int, n: float, w: float) -> tuple[tuple[Callable[[], TokenRule], ...], float]:
     """Rules of rising order, each made on demand, for w > 0 and n >= 2, and their common rounding error.
 
-    Raises
-    ------
-    OutOfReach
-        If windows hold so few tokens that the rounding error would be large.
+    Out of reach if windows hold so few tokens that the rounding error would be large.
     """
     contexts = Contexts.at(d, n, np.array([w]))
     rules = tuple(cache(partial(_token_rule, contexts, order)) for order in ORDERS)
