@@ -169,14 +169,14 @@ def _contents(report: Report, words: Formulas) -> Markup:
         ("Provenance", "provenance"),
     ]
     entries = [element("li", element("a", name, href=f"#{target}")) for name, target in links]
-    return element("nav", _part("Contents", element("ul", entries)), aria_label="Contents")
+    return element("nav", _part("Contents", element("ul", entries)), aria_label="Contents", class_="unfiltered")
 
 
 def _main(report: Report, page: Page) -> Markup:
     words, front = page.formulas, report.front
     rows = {row.anchor: row for part in front.parts for row in part.rows}
     topics = {topic.theorem: topic for topic in report.topics}
-    counts = [element("li", outcome(name), f" {count}") for name, count in front.counts]
+    counts = [element("li", outcome(name), f" {count}") for name, count in front.counts if count]
     return element(
         "main",
         element(
@@ -186,6 +186,7 @@ def _main(report: Report, page: Page) -> Markup:
             [element("p", words.rich(text)) for text in front.summary],
             [figure(picture, page) for picture in front.pictures],
             symbols(front.symbols, words),
+            class_="unfiltered",
         ),
         [
             element(
@@ -236,4 +237,7 @@ def _back(report: Report, words: Formulas) -> list[Markup]:
         ("sources", "Sources", sources),
         ("provenance", "Provenance", element("dl", made)),
     ]  # fmt: skip
-    return [element("section", element("h2", title, id=anchor), content) for anchor, title, content in parts]
+    return [
+        element("section", element("h2", title, id=anchor), content, class_="unfiltered")
+        for anchor, title, content in parts
+    ]

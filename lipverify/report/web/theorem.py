@@ -37,6 +37,14 @@ def part(title: str, content: Child) -> Markup | None:
     return join((element("h4", title), content)) if content else None
 
 
+def closed(content: Child) -> Markup:
+    """Content that a browser parses only when its part opens, or at once if it runs no scripts.
+
+    With scripts, the inside of `noscript` is text.
+    """
+    return element("noscript", content)
+
+
 def symbols(known: Iterable[Symbol], words: Formulas) -> Markup | None:
     """Symbols and their meanings; empty if there are none."""
     entries = [(element("dt", words.rich(entry.symbol)), element("dd", words.rich(entry.meaning))) for entry in known]
@@ -113,7 +121,7 @@ def evidence(topic: Topic, theorem: Theorem, page: Page) -> Markup | None:
         return None
     count = sum(len(evidence.rows) for evidence in topic.evidence)
     name = f"Evidence: {counted(count, 'measurement')}"
-    return element("details", element("summary", name), content, class_="evidence", id=page.ids[topic.anchor])
+    return element("details", element("summary", name), closed(content), class_="evidence", id=page.ids[topic.anchor])
 
 
 def _unsaid(remarks: Iterable[Remark], printed: Iterable[Remark]) -> list[Remark]:
@@ -189,16 +197,18 @@ def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Mark
     return element(
         "details",
         element("summary", _headline(content, row, words)),
-        words.display(content.statement),
-        part("Printed", words.remarks(content.sources)),
-        part("Read as", [element("p", words.rich(text)) for text in content.assumptions]),
-        part("What holds", element("p", words.rich(content.instead)) if content.instead else None),
-        None if content.picture is None else figure(content.picture, page),
-        part("Why", element("p", words.rich(content.reason)) if content.reason else None),
-        part("Readings", claims),
-        [words.table(table) for table in content.tables],
-        part("Symbols", symbols(_symbols(content), words)),
-        _checked(content, words),
+        closed((
+            words.display(content.statement),
+            part("Printed", words.remarks(content.sources)),
+            part("Read as", [element("p", words.rich(text)) for text in content.assumptions]),
+            part("What holds", element("p", words.rich(content.instead)) if content.instead else None),
+            None if content.picture is None else figure(content.picture, page),
+            part("Why", element("p", words.rich(content.reason)) if content.reason else None),
+            part("Readings", claims),
+            [words.table(table) for table in content.tables],
+            part("Symbols", symbols(_symbols(content), words)),
+            _checked(content, words),
+        )),
         details,
         class_="theorem", id=page.ids[content.anchor], data_paper=content.paper,
     )  # fmt: skip
