@@ -26,26 +26,39 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def with_error(value: float | None, error: float | None) -> str:
-    """`value ± error`, the value rounded to the last digit that the error leaves, with at most four zeros at its end.
+    """`value ± error` with two digits of the error, the value rounded to the last of them, with at most four zeros at
+    its end.
 
-    The error is rounded up to one significant digit (two if the first is 1), so that the printed interval contains the
-    ledger's interval, up to the rounding of the value.
+    The error is rounded up, so that the printed interval contains the ledger's, up to the rounding of the value.
 
     >>> with_error(0.3333312, 2e-6), with_error(12345678.0, 1300.0), with_error(0.5, 2e-3)
-    ('0.333331 ± 2e−6', '1.23457e7 ± 1300', '0.500 ± 0.002')
+    ('0.3333312 ± 2.0e−6', '1.23457e7 ± 1300', '0.5000 ± 0.0020')
     >>> with_error(0.5, 6e-13), with_error(0.0, 4e-6), with_error(0.5, 0.0), with_error(None, None)
-    ('0.5 ± 6e−13', '0 ± 4e−6', '0.5', '–')
+    ('0.5 ± 6.0e−13', '0 ± 4.0e−6', '0.5', '–')
     """
     if value is None or not error or not math.isfinite(value):
         return number(value, digits=6)
     if not math.isfinite(error) or error < 0:
         return f"{number(value, digits=_DIGITS)} ± {number(error)}"
     exact, half = Decimal(repr(float(value))), Decimal(repr(float(error)))
-    half = _rounded(half, half.adjusted() - (half.as_tuple().digits[0] == 1), ROUND_CEILING)
+    half = _rounded(half, half.adjusted() - 1, ROUND_CEILING)
     last = max(_exponent(half), exact.adjusted() + 1 - _DIGITS if exact else _exponent(half))
     rounded = _rounded(exact, last)
     many = rounded == 0 or rounded.as_tuple().exponent - rounded.normalize().as_tuple().exponent < -4  # type: ignore[operator]
-    return f"{_written(rounded, many)} ± {_written(half.normalize(), True)}"
+    return f"{_written(rounded, many)} ± {_written(half, trim=_exponent(half) >= 0)}"
+
+
+def beside(value: float, error: float | None) -> str:
+    """A value to match, to the last digit of the error of what is compared with it, and to six digits at most.
+
+    >>> beside(1 / 3, 0.0023), beside(1 / 3, 1e-9), beside(0.5, 0.01), beside(1 / 3, None)
+    ('0.3333', '0.333333', '0.5', '0.333333')
+    """
+    exact = Decimal(repr(float(value))) if math.isfinite(value) else Decimal(0)
+    if not exact or not error or not math.isfinite(error):
+        return number(value, digits=6)
+    last = Decimal(repr(float(error))).adjusted() - 1
+    return number(value, digits=min(max(exact.adjusted() + 1 - last, 1), 6))
 
 
 def typeset(text: str) -> str:

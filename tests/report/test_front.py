@@ -185,9 +185,9 @@ def test_a_printed_interval_is_that_of_the_ledger(value: float, error: float) ->
     assert match is not None
     shown, half = value_of(match[1]), value_of(match[2])
     exact, true_half = Decimal(repr(value)), Decimal(repr(error))
-    assert true_half <= half <= Decimal("1.5") * true_half
-    # Half a unit of the last printed digit, which is the error's own or the fifteenth.
-    unit = max(Decimal(1).scaleb(half.normalize().adjusted()), abs(exact) * Decimal("1e-14"))
+    assert true_half <= half <= Decimal("1.1") * true_half
+    # Half a unit of the last printed digit, which is the second of the error or the fifteenth of the value.
+    unit = max(Decimal(1).scaleb(half.adjusted() - 1), abs(exact) * Decimal("1e-14"))
     off = abs(shown - exact)
     target(float(off / unit))
     assert off <= unit / 2

@@ -302,7 +302,7 @@ def estimate(growth: Growth, allowed: Allowed) -> Estimate:
         if abs(growth.exponent - end) <= growth.error:
             limit, error = growth.limit_of_ratio(end)
             if growth.error <= EQUALITY_RESOLUTION and error < 0.1 * limit:
-                note = f"at equality: the ratio to s^{end:.6g} tends to {limit:.6g} ± {error:.1g}"
+                note = f"at equality: the ratio to s^{end:.6g} tends to {limit:.12g} ± {error:.2g}"
                 return Estimate(Interval(end, end), note, measured=interval)
             power, spread = growth.log_power(end)
             # corrections as slow as s^-0.02 over four decades look like a power of log s, but one with an error of 0.2

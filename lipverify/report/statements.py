@@ -1,0 +1,283 @@
+"""The table of statements, "theorem | printed | measured ± | verdict, range, grade", which every report prints.
+
+A row is made from the ledger alone. Its fields are text that may hold `$LaTeX$`, so that a PDF, a page, a table of a
+paper and a file of numbers can all be written from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import msgspec
+
+from lipverify.claims.ledger.outcomes import measured, passages, resting_on
+from lipverify.claims.ledger.reach import reach_of_record, telling
+from lipverify.claims.ledger.record import KINDS, Cell, Ledger, Passage, Record
+from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.ledger.verdict import Verdict
+from lipverify.foundation.latex import plain
+from lipverify.report import coordinates, digits, readings, sources
+
+__all__ = ["Entry", "Number", "Row", "entries", "heading", "rows"]
+
+
+class Number(msgspec.Struct, frozen=True, kw_only=True):
+    r"""The deciding number of one quantity of a claim, and the value that it should match.
+
+    Attributes
+    ----------
+    quantity
+        The measured quantity.
+    case
+        The point at which it was measured, such as "$d = 2$"; empty if the claim has only one.
+    value, error
+        The value and its half-width, in units of the quantity; None if no finite value is known.
+    measured
+        Both in print, with two digits of the error.
+    low, high
+        The values that the claim allows there; None is unbounded.
+    claimed
+        The same in print, with the value of its formula at the point: "$\geq 1/d$ = 0.5".
+    ratio
+        What a ratio showed where the exponents are equal; empty if the exponents decided.
+    """
+
+    quantity: str
+    case: str
+    value: float | None
+    error: float | None
+    measured: str
+    low: float | None
+    high: float | None
+    claimed: str
+    ratio: str
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim: what is printed, what was measured, and the verdict with its range and grade.
+
+    Attributes
+    ----------
+    id
+        The claim.
+    paper, place
+        The paper, in short, and the place in it.
+    title
+        The statement in words; empty if the claim has none but its formula.
+    apart
+        What tells the claim from others of its passage with the same formula; empty if nothing has to.
+    statement
+        The formula, LaTeX without dollar signs.
+    printed
+        The words of the source.
+    numbers
+        The deciding number of each quantity, the one that decides the claim first; empty if nothing was measured.
+    verdict
+        One of docs/verdicts.md.
+    range
+        Where it holds, fails or is open; empty if the check broke.
+    grade
+        The weakest grade of the evidence; empty without evidence.
+    instead
+        What holds in place of a refuted statement, or more sharply.
+    problem
+        Why the claim is open, or what broke.
+    """
+
+    id: str
+    paper: str
+    place: str
+    title: str
+    apart: str
+    statement: str
+    printed: str
+    numbers: tuple[Number, ...]
+    verdict: Verdict
+    range: str
+    grade: str
+    instead: str
+    problem: str
+
+    @property
+    def heading(self) -> str:
+        """The place and the title: "Theorem 6. The box kernel attains the bound"."""
+        return heading(self.place, self.title)
+
+    @property
+    def outcome(self) -> str:
+        """The verdict with its range: "supported at $d = 2, 3$"."""
+        return f"{self.verdict} {self.range}".strip()
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """All claims about one place of a source.
+
+    Attributes
+    ----------
+    place, title
+        The place and what is said there; the title may be empty.
+    passage
+        Its outcome; None if nobody printed what the claims say, but they follow from it or sharpen it.
+    claims
+        All claims about the place, those that decide first.
+    rows
+        A row for each claim of the kind "printed", and for those of the deciding reading.
+    """
+
+    place: str
+    title: str
+    passage: Passage | None
+    claims: tuple[Record, ...]
+    rows: tuple[Row, ...]
+
+
+def rows(ledger: Ledger) -> list[Row]:
+    """The table of statements: every printed claim and every deciding reading, in the order of the ledger."""
+    return [row for entry in entries(ledger) for row in entry.rows]
+
+
+def entries(ledger: Ledger) -> list[Entry]:
+    """The places that the claims of a ledger quote, in order of first mention."""
+    places: dict[tuple[str, str], list[Record]] = {}
+    for record in ledger.claims:
+        places.setdefault((record.source.paper, record.source.place), []).append(record)
+    judged = {(passage.paper, passage.place): passage for passage in passages(measured(ledger.claims))}
+    chosen = {key: _deciding(records, judged.get(key)) for key, records in places.items()}
+    headings = Counter(_under(records[0]) for records in chosen.values())
+    return [
+        _entry(chosen[key], records, judged.get(key), ledger.claims, alone=headings[_under(chosen[key][0])] == 1)
+        for key, records in places.items()
+    ]
+
+
+def heading(place: str, title: str) -> str:
+    """A place and a title, each as a sentence.
+
+    >>> heading("Theorem 6", "the box kernel attains the bound"), heading("Theorem 6", "")
+    ('Theorem 6. The box kernel attains the bound', 'Theorem 6')
+    """
+    return ". ".join(filter(None, [place.strip().rstrip("."), title[:1].upper() + title[1:]]))
+
+
+def _deciding(records: Sequence[Record], passage: Passage | None) -> list[Record]:
+    """The claims of a place that have a row: the printed ones, or the deciding reading, or else those nearest to it."""
+    if passage is None:
+        kind = next((kind for kind in KINDS if any(record.kind == kind for record in records)), None)
+        return [record for record in records if record.kind == kind]
+    printed = [record for record in records if record.kind == "printed"]
+    told = [record for record in records if record.id in passage.telling] or list(records)
+    return printed or [record for record in told if _reading(record) == _reading(told[0])]
+
+
+def _reading(record: Record) -> str:
+    return record.reading or record.id
+
+
+def _under(record: Record) -> str:
+    """The title of a heading of lipverify's own claims; empty for a user's."""
+    return record.heading.title if record.heading is not None else ""
+
+
+def _entry(
+    chosen: Sequence[Record], records: Sequence[Record], passage: Passage | None, among: Sequence[Record], alone: bool
+) -> Entry:
+    titles = [_title(record) for record in chosen]
+    title = (alone and _under(chosen[0])) or next(filter(None, titles), "") or _under(chosen[0])
+    told = [own or title for own in titles]
+    same = Counter(zip(told, (record.statement for record in chosen), strict=True))
+    return Entry(
+        place=chosen[0].source.place,
+        title=title,
+        passage=passage,
+        claims=(*chosen, *(record for record in records if record not in chosen)),
+        rows=tuple(
+            _row(record, own, _apart(record, chosen) if same[own, record.statement] > 1 else "", among)
+            for record, own in zip(chosen, told, strict=True)
+        ),
+    )
+
+
+def _title(record: Record) -> str:
+    """The title of a claim alone, without that of its heading and without the names of its reading.
+
+    Empty if the claim has no words but its formula.
+    """
+    title = record.title.removeprefix(f"{_under(record)}: ") if _under(record) else record.title
+    words, _, label = title.rpartition(": ")
+    parts = {*readings.label(record).split("/"), ""}
+    if words and all(part.removesuffix(" bound").rpartition(" = ")[2] in parts for part in label.split(", ")):
+        title = words
+    return "" if title in (plain(record.statement), record.id) else title
+
+
+def _apart(record: Record, others: Sequence[Record]) -> str:
+    """What tells a claim from others with the same formula: the coordinates that its id names, in words."""
+    label = readings.short_labels([record, *(other for other in others if other is not record)])[0]
+    where: Mapping[str, Scalar] = record.cells[0].where if record.cells else {}
+    names = {str(value): name for name, value in where.items()}
+    parts = [part for part in label.split("/") if part]
+    return ", ".join(
+        coordinates.words({names[part]: where[names[part]]}) if part in names else part.replace("-", " ")
+        for part in parts
+    )
+
+
+def _row(record: Record, title: str, apart: str, among: Sequence[Record]) -> Row:
+    of = resting_on(record, among)
+    return Row(
+        id=record.id,
+        paper=sources.short(record.source.paper),
+        place=record.source.place,
+        title=title,
+        apart=apart,
+        statement=record.statement,
+        printed=record.source.printed,
+        numbers=tuple(_number(cell, record.cells) for cell in telling(record.cells)),
+        verdict=record.verdict,
+        range=reach_of_record(of, latex=True),
+        grade=of.grade or "",
+        instead=record.corrected if readings.differs(record) else "",
+        problem=record.problem,
+    )
+
+
+def _number(cell: Cell, cells: Sequence[Cell]) -> Number:
+    same = coordinates.shared([other.where for other in cells])
+    return Number(
+        quantity=cell.quantity_latex or cell.quantity,
+        case=coordinates.words(coordinates.without(cell.where, same)),
+        value=cell.measured,
+        error=cell.error,
+        measured=digits.with_error(cell.measured, cell.error),
+        low=cell.allowed.low,
+        high=cell.allowed.high,
+        claimed=_claimed(cell),
+        ratio=_ratio(cell),
+    )
+
+
+def _claimed(cell: Cell) -> str:
+    r"""The claim about a number, with the values of its formulas: "$\geq 1/d$ = 0.5"."""
+    claimed = cell.claimed_latex or cell.claimed
+    ends = dict.fromkeys(end for end in (cell.allowed.low, cell.allowed.high) if end is not None)
+    if not cell.edges or all(re.fullmatch(r"[-+\d./e ]+", edge) for edge in cell.edges.values()):
+        return claimed
+    return f"{claimed} = {' to '.join(digits.typeset(digits.beside(end, cell.error)) for end in ends)}"
+
+
+_EQUAL = re.compile(r"at equality: the ratio to s\^(\S+) tends to (\S+) ± (\S+)")
+_EXPONENT = re.compile(r"limit exponent of \$(.*)\$ in \$(.*)\$")
+
+
+def _ratio(cell: Cell) -> str:
+    """What the ratio of a quantity to the claimed power showed; empty if the exponents decided."""
+    equal, of = _EQUAL.fullmatch(cell.note), _EXPONENT.fullmatch(cell.quantity_latex)
+    if equal is None or of is None:
+        return ""
+    exponent = str(Fraction(equal[1]).limit_denominator(99))
+    base = {"0": "", "1": rf" / {of[2]}"}.get(exponent, rf" / {of[2]}^{{{exponent}}}")
+    limit = digits.typeset(digits.with_error(float(equal[2]), float(equal[3])))
+    return rf"exponent equal; ${of[1]}{base}$ → {limit}"

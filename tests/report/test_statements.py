@@ -1,0 +1,101 @@
+"""The table of statements: a row for each printed claim and for the deciding reading of each passage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from lipverify.claims.ledger import Allowed, Ledger, Record, Source
+from lipverify.report.statements import Row, entries, heading, rows
+from tests.ledgers import cell, ledger, record
+
+
+def row_of(claim: Record) -> Row:
+    (row,) = rows(ledger((claim,)))
+    return row
+
+
+def claim(identity: str, place: str, **changes: Any) -> Record:
+    """A user's claim about a place of the user's notes."""
+    return record(identity, source=Source(paper="My notes", place=place, printed="$w$ grows"), heading=None, **changes)
+
+
+def test_every_printed_claim_has_a_row_with_numbers_whatever_its_id(book: Ledger) -> None:
+    shared = tuple(claim(f"mine.main/part-{k}", f"Theorem {k}") for k in (1, 2, 3))
+    for each in (book, ledger(shared)):
+        table = rows(each)
+        printed = [record.id for record in each.claims if record.kind == "printed"]
+        assert sorted(row.id for row in table) == sorted(printed)
+        broke = {record.id for record in each.claims if record.verdict == "error"}
+        assert all(row.numbers for row in table if row.id not in broke)
+
+
+def test_a_passage_with_readings_has_the_rows_of_the_one_that_decides() -> None:
+    kept = {"kind": "convention", "verdict": "supported"}
+    readings = (
+        claim("mine.rate/a/refuted", "Lemma 1", kind="convention", reading="a", verdict="refuted"),
+        claim("mine.rate/b/lower", "Lemma 1", reading="b", **kept),
+        claim("mine.rate/b/upper", "Lemma 1", reading="b", **kept),
+        claim("mine.rate/c", "Lemma 1", reading="c", **kept),
+        claim("mine.rate/d", "Lemma 1", kind="sharp", verdict="supported"),
+    )
+    assert [row.id for row in rows(ledger(readings))] == ["mine.rate/b/lower", "mine.rate/b/upper"]
+    (entry,) = entries(ledger(readings))
+    assert {each.id for each in entry.claims} == {each.id for each in readings}
+    assert [each.id for each in entries(ledger(readings[-1:]))[0].claims] == ["mine.rate/d"]
+
+
+def test_a_heading_is_the_place_and_the_title_and_never_an_id() -> None:
+    row = row_of(claim("mine.box/lower", "Theorem 6", title="the box kernel attains the bound: lower bound"))
+    assert row.heading == "Theorem 6. The box kernel attains the bound"
+    bare = row_of(claim("mine.box", "Theorem 6.", title="w* = 2", statement="w^* = 2"))
+    assert bare.heading == heading("Theorem 6", "") == "Theorem 6"
+
+
+def test_claims_with_one_formula_are_told_apart_by_their_coordinates() -> None:
+    both = [
+        claim(f"mine.box/{law}/ambient", "Theorem 6", title=f"the box: {law}, ambient", cells=(at(law),))
+        for law in ("affine", "relu")
+    ]
+    assert [(row.title, row.apart) for row in rows(ledger(tuple(both)))] == [
+        ("the box", "affine law"),
+        ("the box", "ReLU law"),
+    ]
+
+
+def at(law: str) -> Any:
+    return cell(2, law, Allowed(low=0.3), "$\\geq 3/10$")
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "edge", "measured", "claimed"),
+    [
+        (0.34567, 0.00234, "1/(d + 1)", "0.3457 ± 0.0024", "$\\geq 1/(d+1)$ = 0.3333"),
+        (0.34567, 0.0, "1/(d + 1)", "0.34567", "$\\geq 1/(d+1)$ = 0.333333"),
+        (0.34567, 0.00234, "0.3333", "0.3457 ± 0.0024", "$\\geq 1/(d+1)$"),
+    ],
+)
+def test_a_number_has_two_digits_of_its_error_and_the_value_to_match(
+    value: float, error: float, edge: str, measured: str, claimed: str
+) -> None:
+    evidence = cell(2, "relu", Allowed(low=1 / 3), "$\\geq 1/(d+1)$", measured=value, error=error, edges={"low": edge})
+    (number,) = row_of(claim("mine.box", "Theorem 6", cells=(evidence,))).numbers
+    assert (number.measured, number.claimed, number.low) == (measured, claimed, 1 / 3)
+
+
+def test_where_a_ratio_decided_it_is_shown() -> None:
+    evidence = cell(
+        2,
+        "relu",
+        Allowed(low=0.5),
+        "$\\geq 1/d$",
+        quantity="limit exponent of w* in Λ",
+        quantity_latex=r"limit exponent of $w^*$ in $\Lambda$",
+        note="at equality: the ratio to s^0.5 tends to 0.8312 ± 0.0123",
+    )
+    (number,) = row_of(claim("mine.box", "Theorem 6", cells=(evidence,))).numbers
+    assert number.ratio == r"exponent equal; $w^* / \Lambda^{1/2}$ → 0.831 ± 0.013"
+    (number,) = row_of(claim("mine.box", "Theorem 6", cells=(replace(evidence, note=""),))).numbers
+    assert number.ratio == ""
