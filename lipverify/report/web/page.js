@@ -25,7 +25,14 @@ function expand(part) {
   held.insertAdjacentHTML("afterend", held.textContent);
   held.remove();
 }
-document.addEventListener("toggle", (event) => { if (event.target.open) expand(event.target); }, true);
+
+// a line that a formula makes wider than the window scrolls, by the keyboard too
+function reach(part) {
+  for (const line of all("p, dd, figcaption, .legend", part)) if (line.scrollWidth > line.clientWidth) line.tabIndex = 0;
+}
+reach(root);
+addEventListener("resize", () => reach(root));
+document.addEventListener("toggle", (event) => { if (event.target.open) { expand(event.target); reach(event.target); } }, true);
 
 function find(name) {
   const holder = byId(name) ? null : all("noscript").find((held) => held.textContent.includes(` id="${name}"`));
