@@ -134,6 +134,12 @@ def terms_figure() -> Figure:
     )
 
 
+def place_of(identity: str) -> str:
+    """The place that claims of one statement quote: each statement has its own."""
+    stem = identity.split("/")[0]
+    return "Theorem 2" if stem == "softmax.window-printed" else f"Display of {stem}"
+
+
 def record(identity: str = "softmax.window-printed/affine/lower/ambient", **changes: Any) -> Record:
     """A claim that is refuted at d = 2 only, with evidence for d = 2, ..., 8."""
     law = "affine" if "affine" in identity else "relu"
@@ -146,7 +152,7 @@ def record(identity: str = "softmax.window-printed/affine/lower/ambient", **chan
         r"\Lambda = \frac{n L^2}{\sigma^2}",
         "source": Source(
             paper="S",
-            place="Theorem 2",
+            place=place_of(identity),
             printed=r"“$\Omega(\Lambda^{1/d}) < w^* < O(\Lambda^{2/d})$”, $d$ read as ambient",
         ),
         "kind": "printed",

@@ -15,8 +15,9 @@ from lipverify.report import digits, readings, sources, words
 from lipverify.report.drawings import joined
 from lipverify.report.evidence import agreements, evidence
 from lipverify.report.front import Contents, Draw, contents_of, front
-from lipverify.report.model import Drawing, Printed, Report, Section, Topic
+from lipverify.report.model import FRONT, Drawing, Front, Printed, Report, Section, Theorem, Topic
 from lipverify.report.notation import Defined
+from lipverify.report.statements import Entry
 from lipverify.report.text import Text, printable, rich
 from lipverify.report.theorem import tables_of, telling_figure, theorem
 
@@ -30,15 +31,16 @@ class Before:
     """{cross-check: anchor of the topic with it}"""
 
 
-def topic(records: Sequence[Record], draw: Draw, *, anchor: str, theorem: str, printed: Before) -> Topic:
-    """The evidence for one statement; `theorem` is the anchor of its page."""
+def topic(entry: Entry, draw: Draw, *, printed: Before) -> Topic:
+    """The evidence for the claims about one place."""
+    records, anchor = entry.claims, _beside(entry.anchor)
     new, before = _drawings(records, draw, printed)
     fresh, checked_before = _checks(records, anchor, printed)
     return Topic(
         anchor=anchor,
-        theorem=theorem,
+        theorem=entry.anchor,
         stem=printable(readings.stem(records[0])),
-        title=readings.heading(records),
+        title=rich(entry.heading),
         sources=readings.remarks(records, lambda record: (sources.quotation(record.source),)),
         assumptions=readings.remarks(records, lambda record: record.assumptions),
         remarks=readings.remarks(records, lambda record: (record.finding,)),
@@ -77,13 +79,11 @@ TITLE = "Numerical verification of claims about in-context learning"
 def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     """The report on a ledger; `draw` places a figure and returns its reference; `evidence` adds its layer."""
     contents = contents_of(ledger)
-    stems = [readings.stem(group[0]) for _, groups in contents for group in groups]
-    anchors = {stem: f"theorem-{k}" for k, stem in enumerate(stems, 1)}
     defined = Defined()
-    own = readings.own(ledger.claims)
-    first = defined.with_symbols(front(ledger, contents, anchors, draw), stems[0] if stems else "", own=own)
+    stem = readings.stem(ledger.claims[0]) if ledger.claims else ""
+    first = defined.with_symbols(front(ledger, contents, draw), stem, own=readings.own(ledger.claims))
     judged = passages(measured(ledger.claims))
-    sections = _sections(contents, judged, anchors, draw, defined, evidence)
+    sections = _sections(contents, judged, first, draw, defined, evidence)
     return Report(
         title=plain(printable(ledger.title)) or TITLE,
         heading=rich(ledger.title or TITLE),
@@ -95,7 +95,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         front=first,
         sections=sections,
         legend=rich(words.LEGEND),
-        topics=_topics(contents, anchors, draw) if evidence else (),
+        topics=_topics(contents, draw) if evidence else (),
         passages=tuple(_printed(passage) for passage in judged),
         notation=defined.symbols,
         methods=_methods(ledger),
@@ -116,30 +116,17 @@ def _beside(anchor: str) -> str:
 
 
 def _sections(
-    contents: Contents,
-    judged: tuple[Passage, ...],
-    anchors: dict[str, str],
-    draw: Draw,
-    defined: Defined,
-    evidence: bool,
+    contents: Contents, judged: tuple[Passage, ...], first: Front, draw: Draw, defined: Defined, evidence: bool
 ) -> tuple[Section, ...]:
     """The theorems in the order of the contents, each with the symbols that first appear in it."""
-    return tuple(
-        Section(
-            title=rich(title),
-            theorems=tuple(
-                defined.with_symbols(
-                    theorem(group, judged, draw, anchor=anchor, topic=_beside(anchor) if evidence else ""),
-                    stem,
-                    own=readings.own(group),
-                )
-                for group in groups
-                for stem in [readings.stem(group[0])]
-                for anchor in [anchors[stem]]
-            ),
-        )
-        for title, groups in contents
-    )
+    drawn = {picture.file: FRONT for picture in first.pictures}
+
+    def page(entry: Entry) -> Theorem:
+        topic = _beside(entry.anchor) if evidence else ""
+        whole = theorem(entry, judged, draw, drawn=drawn, topic=topic)
+        return defined.with_symbols(whole, readings.stem(entry.claims[0]), own=whole.own)
+
+    return tuple(Section(title=rich(title), theorems=tuple(map(page, held))) for title, held in contents)
 
 
 def _printed(passage: Passage) -> Printed:
@@ -157,14 +144,9 @@ def _printed(passage: Passage) -> Printed:
     )
 
 
-def _topics(contents: Contents, anchors: dict[str, str], draw: Draw) -> tuple[Topic, ...]:
+def _topics(contents: Contents, draw: Draw) -> tuple[Topic, ...]:
     printed = Before()
-    return tuple(
-        topic(group, draw, anchor=_beside(anchor), theorem=anchor, printed=printed)
-        for _, groups in contents
-        for group in groups
-        for anchor in [anchors[readings.stem(group[0])]]
-    )
+    return tuple(topic(entry, draw, printed=printed) for _, held in contents for entry in held)
 
 
 def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:

@@ -11,8 +11,10 @@ from lipverify.claims.ledger.record import Ledger, Passage, Record
 from lipverify.foundation.quoting import counted
 from lipverify.report import readings, sources
 from lipverify.report.drawings import joined
+from lipverify.report.lines import lines
 from lipverify.report.model import Drawing, Front, Part, Row
-from lipverify.report.standing import judged_by, nearest_to_print, standing
+from lipverify.report.standing import judged_by, standing
+from lipverify.report.statements import Entry, entries
 from lipverify.report.text import Text, printable, rich
 
 Draw = Callable[[Figure], Drawing]
@@ -20,27 +22,23 @@ Draw = Callable[[Figure], Drawing]
 CONTROLS = "(if a claim holds, its control is a false statement; if it fails, a true one)"
 OFTEN, SHORT = 8, 30
 """An assumption under so many headings, and longer than so many characters, is printed once, on the first page."""
-Group = tuple[Record, ...]
-"""All readings of one statement."""
-Contents = tuple[tuple[str, tuple[Group, ...]], ...]
-"""The sections in order, each with its statements."""
+Contents = tuple[tuple[str, tuple[Entry, ...]], ...]
+"""The sections in order, each with the places that its claims quote."""
 
 
 def contents_of(ledger: Ledger) -> Contents:
-    """The sections and their statements, in the order of first mention in the ledger."""
-    stems: dict[str, list[Record]] = {}
-    for record in ledger.claims:
-        stems.setdefault(readings.stem(record), []).append(record)
-    sections: dict[str, list[Group]] = {}
-    for records in stems.values():
-        heading = records[0].heading
-        sections.setdefault(heading.section if heading is not None else "", []).append(tuple(records))
+    """The sections and their places, in the order of first mention in the ledger."""
+    sections: dict[str, list[Entry]] = {}
+    for entry in entries(ledger):
+        heading = entry.claims[0].heading
+        sections.setdefault(heading.section if heading is not None else "", []).append(entry)
     return tuple((title, tuple(held)) for title, held in sections.items())
 
 
-def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Draw) -> Front:
-    """The first layer, without its symbols; `anchors` maps a stem to its theorem."""
-    groups = [group for _, groups in contents for group in groups]
+def front(ledger: Ledger, contents: Contents, draw: Draw) -> Front:
+    """The first layer, without its symbols."""
+    places = [entry for _, held in contents for entry in held]
+    groups = [entry.claims for entry in places]
     printed = passages(measured(ledger.claims))
     return Front(
         summary=summary(ledger),
@@ -51,14 +49,14 @@ def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Dra
         parts=tuple(
             Part(
                 title=rich(title),
-                rows=tuple(_row(group, anchors[readings.stem(group[0])], printed) for group in groups),
+                rows=tuple(_row(entry, printed) for entry in held),
             )
-            for title, groups in contents
+            for title, held in contents
         ),
     )
 
 
-def setting(groups: Sequence[Group]) -> tuple[str, ...]:
+def setting(groups: Sequence[Sequence[Record]]) -> tuple[str, ...]:
     """The assumptions of many theorems, in order of first mention."""
     under = Counter(text for group in groups for text in dict.fromkeys(shared_by(judged_by(group))))
     return tuple(text for text, headings in under.items() if headings >= OFTEN and len(text) > SHORT)
@@ -74,25 +72,25 @@ def shared_by(records: Sequence[Record]) -> tuple[str, ...]:
     )
 
 
-def _front_figures(records: Group) -> tuple[Figure, ...]:
+def _front_figures(records: Sequence[Record]) -> tuple[Figure, ...]:
     return joined(figure for record in records for figure in record.figures if figure.layer == "front")
 
 
-def _row(records: Group, anchor: str, printed: Sequence[Passage]) -> Row:
-    kind = nearest_to_print(records)
-    first = next(record for record in records if record.kind == kind)
+def _row(entry: Entry, printed: Sequence[Passage]) -> Row:
+    first = entry.claims[0]
     return Row(
-        anchor=anchor,
+        anchor=entry.anchor,
         stem=printable(readings.stem(first)),
-        title=readings.heading(records),
+        title=rich(entry.heading),
         paper=printable(sources.short(first.source.paper)),
-        place=rich(first.source.place),
-        standing=standing(records, printed),
-        marks=_marks(records),
+        place=rich(entry.place),
+        standing=standing(entry.claims, printed),
+        marks=_marks(entry.claims),
+        lines=lines(entry),
     )
 
 
-def _marks(records: Group) -> tuple[str, ...]:
+def _marks(records: Sequence[Record]) -> tuple[str, ...]:
     """The distinct marks of all readings, with the number of readings that have each if there are several."""
     marks = [mark for record in records for mark in readings.marks(record)]
     many = len(records) > 1
@@ -107,20 +105,18 @@ def summary(ledger: Ledger) -> tuple[Text, ...]:
 
 
 def _asked(ledger: Ledger) -> str:
-    headings = len({readings.stem(record) for record in ledger.claims})
     papers = list(dict.fromkeys(sources.short(record.source.paper) for record in ledger.claims))
     cells = sum(len(record.cells) for record in ledger.claims)
     count = len(passages(measured(ledger.claims)))
     asked = f"This report tests {counted(count, 'passage')} of" if count else "This report tests claims about"
     return (
-        f"{asked} {'; '.join(papers)}, under {counted(headings, 'heading')}, by {counted(len(ledger.claims), 'claim')} "
-        f"measured at {counted(cells, 'cell')}."
+        f"{asked} {'; '.join(papers)}, by {counted(len(ledger.claims), 'claim')} measured at {counted(cells, 'cell')}."
     )
 
 
 def _outcome(ledger: Ledger) -> str:
     surprises = sum(record.moved for record in ledger.claims)
-    led = f"{counts(measured(ledger.claims))}. " if any(record.kind for record in ledger.claims) else ""
+    led = f"{counts(measured(ledger.claims)).rpartition('; ')[2]}. "
     new = sum(record.expected is None for record in ledger.claims)
     compared = _compared(surprises, new, len(ledger.claims))
     return f"{led}{compared[0].upper()}{compared[1:]}"

@@ -11,6 +11,9 @@ from lipverify.report.evidence import Agreement, Evidence
 from lipverify.report.readings import Remark
 from lipverify.report.text import Text
 
+FRONT = "front"
+"""The anchor of the first page."""
+
 
 class Symbol(msgspec.Struct, frozen=True, kw_only=True):
     """A symbol and what it means."""
@@ -55,16 +58,47 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     grade: str
 
 
+class Telling(msgspec.Struct, frozen=True, kw_only=True):
+    """The deciding case of one quantity: number, point, allowed set and margin are those of one cell."""
+
+    quantity: Text
+    case: Text
+    measured: str
+    allowed: Text
+    """What the claim allows, with the values of its formulas at the point."""
+    ratio: Text
+    """What a ratio showed where the exponents are equal; empty if the exponents decided."""
+    margin: str
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim in the table of statements: a row of `lipverify.report.statements`, typeset."""
+
+    id: str
+    title: Text
+    """The statement in words; empty if the title of its place says it."""
+    apart: Text
+    statement: Text
+    telling: tuple[Telling, ...]
+    verdict: str
+    range: Text
+    grade: str
+    marks: tuple[str, ...]
+    problem: Text
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the table of statements."""
+    """All lines of the table of statements about one place."""
 
     anchor: str
     stem: str
     title: Text
+    """The place and the title: "Theorem 6. The box kernel attains ..."."""
     paper: str
     place: Text
     standing: Standing
     marks: tuple[str, ...]
+    lines: tuple[Line, ...]
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,18 +119,6 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     symbols: tuple[Symbol, ...]
     setting: tuple[Text, ...]
     parts: tuple[Part, ...]
-
-
-class Telling(msgspec.Struct, frozen=True, kw_only=True):
-    """The deciding case of one quantity: number, point, allowed set and margin are those of one cell."""
-
-    quantity: Text
-    named: bool
-    """True if the quantity must be named, because it is not that of the statement or the reading has several."""
-    case: Text
-    measured: str
-    allowed: Text
-    margin: str
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,11 +151,12 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Theorem(msgspec.Struct, frozen=True, kw_only=True):
-    """The second layer: all readings of one statement on one page."""
+    """The second layer: all claims about one place of a source."""
 
     anchor: str
     stem: str
     title: Text
+    """The place and the title, as in the table of statements."""
     own: bool
     """True if its claims come with lipverify, so that symbols have the meanings of the notation."""
     paper: str
@@ -149,6 +172,8 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     """The statement that holds instead, or a sharper one, from the first reading that has one."""
     reason: Text
     picture: Drawing | None
+    pictured: str
+    """The anchor of an earlier place with the same picture, or `FRONT`; empty if it is here, or there is none."""
     readings: tuple[Reading, ...]
     tables: tuple[Table, ...]
     judged: str

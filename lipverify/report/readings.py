@@ -11,7 +11,6 @@ from lipverify.claims.ledger.outcomes import by_outcome, resting_on
 from lipverify.claims.ledger.reach import briefly, reach_of_record
 from lipverify.claims.ledger.record import Outcome, Passage, Record
 from lipverify.claims.ledger.verdict import Verdict
-from lipverify.foundation.latex import plain
 from lipverify.report import words
 from lipverify.report.text import Text, printable, rich
 
@@ -75,12 +74,6 @@ def title(records: Sequence[Record]) -> str:
     if first.heading is not None and first.heading.title.strip():
         return first.heading.title
     return first.title if len(records) == 1 and first.title.strip() else stem(first)
-
-
-def heading(records: Sequence[Record]) -> Text:
-    """The title as typeset; a claim with no title has its statement, a formula."""
-    words, statement = title(records), records[0].statement
-    return rich(f"${statement}$" if words == plain(statement) else words)
 
 
 def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]]) -> tuple[Remark, ...]:

@@ -21,7 +21,7 @@ from lipverify.claims.ledger.verdict import Verdict
 from lipverify.foundation.latex import plain
 from lipverify.report import coordinates, digits, readings, sources
 
-__all__ = ["Entry", "Number", "Row", "entries", "heading", "rows"]
+__all__ = ["Entry", "Number", "Row", "entries", "heading", "numbers", "rows", "sentence"]
 
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +43,8 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
         The same in print, with the value of its formula at the point: "$\geq 1/d$ = 0.5".
     ratio
         What a ratio showed where the exponents are equal; empty if the exponents decided.
+    margin
+        Distance from the edge of the allowed range: positive inside; None if it has no finite edge.
     """
 
     quantity: str
@@ -54,6 +56,7 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     claimed: str
     ratio: str
+    margin: float | None
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +120,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes
     ----------
+    anchor
+        Its name in a report: theorem-1, theorem-2, ...
     place, title
         The place and what is said there; the title may be empty.
     passage
@@ -127,11 +132,17 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         A row for each claim of the kind "printed", and for those of the deciding reading.
     """
 
+    anchor: str
     place: str
     title: str
     passage: Passage | None
     claims: tuple[Record, ...]
     rows: tuple[Row, ...]
+
+    @property
+    def heading(self) -> str:
+        """The place and the title: "Theorem 6. The box kernel attains the bound"."""
+        return heading(self.place, self.title)
 
 
 def rows(ledger: Ledger) -> list[Row]:
@@ -148,8 +159,10 @@ def entries(ledger: Ledger) -> list[Entry]:
     chosen = {key: _deciding(records, judged.get(key)) for key, records in places.items()}
     headings = Counter(_under(records[0]) for records in chosen.values())
     return [
-        _entry(chosen[key], records, judged.get(key), ledger.claims, alone=headings[_under(chosen[key][0])] == 1)
-        for key, records in places.items()
+        _entry(
+            f"theorem-{k}", chosen[key], records, judged.get(key), ledger.claims, headings[_under(chosen[key][0])] == 1
+        )
+        for k, (key, records) in enumerate(places.items(), 1)
     ]
 
 
@@ -159,7 +172,12 @@ def heading(place: str, title: str) -> str:
     >>> heading("Theorem 6", "the box kernel attains the bound"), heading("Theorem 6", "")
     ('Theorem 6. The box kernel attains the bound', 'Theorem 6')
     """
-    return ". ".join(filter(None, [place.strip().rstrip("."), title[:1].upper() + title[1:]]))
+    return ". ".join(filter(None, [place.strip().rstrip("."), sentence(title)]))
+
+
+def sentence(words: str) -> str:
+    """Words with a capital letter at the beginning, unless a formula is there."""
+    return words[:1].upper() + words[1:]
 
 
 def _deciding(records: Sequence[Record], passage: Passage | None) -> list[Record]:
@@ -182,13 +200,20 @@ def _under(record: Record) -> str:
 
 
 def _entry(
-    chosen: Sequence[Record], records: Sequence[Record], passage: Passage | None, among: Sequence[Record], alone: bool
+    anchor: str,
+    chosen: Sequence[Record],
+    records: Sequence[Record],
+    passage: Passage | None,
+    among: Sequence[Record],
+    alone: bool,
 ) -> Entry:
+    """The entry of a place; `alone` if no other place has claims under its heading."""
     titles = [_title(record) for record in chosen]
     title = (alone and _under(chosen[0])) or next(filter(None, titles), "") or _under(chosen[0])
     told = [own or title for own in titles]
     same = Counter(zip(told, (record.statement for record in chosen), strict=True))
     return Entry(
+        anchor=anchor,
         place=chosen[0].source.place,
         title=title,
         passage=passage,
@@ -235,13 +260,18 @@ def _row(record: Record, title: str, apart: str, among: Sequence[Record]) -> Row
         apart=apart,
         statement=record.statement,
         printed=record.source.printed,
-        numbers=tuple(_number(cell, record.cells) for cell in telling(record.cells)),
+        numbers=numbers(record),
         verdict=record.verdict,
         range=reach_of_record(of, latex=True),
         grade=of.grade or "",
         instead=record.corrected if readings.differs(record) else "",
         problem=record.problem,
     )
+
+
+def numbers(record: Record) -> tuple[Number, ...]:
+    """The deciding number of each quantity of a claim, the one that decides the claim first."""
+    return tuple(_number(cell, record.cells) for cell in telling(record.cells))
 
 
 def _number(cell: Cell, cells: Sequence[Cell]) -> Number:
@@ -256,6 +286,7 @@ def _number(cell: Cell, cells: Sequence[Cell]) -> Number:
         high=cell.allowed.high,
         claimed=_claimed(cell),
         ratio=_ratio(cell),
+        margin=cell.margin,
     )
 
 
@@ -279,5 +310,5 @@ def _ratio(cell: Cell) -> str:
         return ""
     exponent = str(Fraction(equal[1]).limit_denominator(99))
     base = {"0": "", "1": rf" / {of[2]}"}.get(exponent, rf" / {of[2]}^{{{exponent}}}")
-    limit = digits.typeset(digits.with_error(float(equal[2]), float(equal[3])))
+    limit = " ± ".join(map(digits.typeset, digits.with_error(float(equal[2]), float(equal[3])).split(" ± ")))
     return rf"exponent equal; ${of[1]}{base}$ → {limit}"

@@ -1,4 +1,4 @@
-"""The second layer: a statement with its source, outcome, reason, figure and readings."""
+"""The second layer: all claims about one place, with its source, outcome, reason, figure and readings."""
 
 from __future__ import annotations
 
@@ -7,30 +7,37 @@ from collections.abc import Sequence
 
 from lipverify.claims.ledger.figure import Figure, Layer
 from lipverify.claims.ledger.outcomes import grounds, resting_on
-from lipverify.claims.ledger.reach import at, beside_exponent, condition, decisive, reach_of_record, telling
+from lipverify.claims.ledger.reach import condition, decisive, reach_of_record
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
-from lipverify.foundation.latex import outside_words
 from lipverify.foundation.quoting import counted
-from lipverify.report import coordinates, digits, readings, sources
+from lipverify.report import digits, readings, sources
 from lipverify.report.drawings import joined
 from lipverify.report.front import Draw, shared_by
-from lipverify.report.model import Reading, Table, Telling, Theorem
+from lipverify.report.lines import problem, statement_of, typeset
+from lipverify.report.model import Reading, Table, Theorem
 from lipverify.report.standing import LONGEST, judged_by, nearest_first, standing
-from lipverify.report.text import APART, Run, Text, formula, printable, rich
+from lipverify.report.statements import Entry, numbers
+from lipverify.report.text import printable, rich
 
 
-def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, *, anchor: str, topic: str) -> Theorem:
-    """The page of one statement, without its symbols; `topic` is the anchor of its evidence, or empty."""
+def theorem(entry: Entry, passages: Sequence[Passage], draw: Draw, *, drawn: dict[str, str], topic: str) -> Theorem:
+    """The page of one place, without its symbols; `topic` is the anchor of its evidence, or empty.
+
+    `drawn` maps the figures of earlier pages to the anchors of these, and takes that of this one.
+    """
+    records = entry.claims
     figure = telling_figure(records)
     nearest = judged_by(records)
     ordered = told_first(records, passages)
+    picture = None if figure is None else draw(figure)
+    pictured = "" if picture is None or not picture.file else drawn.setdefault(picture.file, entry.anchor)
     shared = shared_by(nearest)
     instead = next((record.corrected for record in ordered if readings.differs(record) and record.corrected), "")
     return Theorem(
-        anchor=anchor,
+        anchor=entry.anchor,
         stem=printable(readings.stem(records[0])),
-        title=readings.heading(records),
+        title=rich(entry.heading),
         own=readings.own(records),
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records, passages),
@@ -43,7 +50,8 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
         reason=rich(_reason(nearest)),
-        picture=None if figure is None else draw(figure),
+        picture=picture if pictured in ("", entry.anchor) else None,
+        pictured="" if pictured == entry.anchor else pictured,
         readings=tuple(_reading(record, shared, records, passages) for record in ordered),
         tables=tables_of(records, "theorem"),
         judged=_judged(records),
@@ -138,9 +146,9 @@ def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], p
         range=rich(_range(record)),
         control=rich(record.control.latex or record.control.statement),
         limits=rich(condition(record.cells, record.verdict)),
-        telling=_telling(record),
+        telling=typeset(numbers(record)),
         marks=readings.marks(record),
-        problem=_problem(record),
+        problem=problem(record),
     )
 
 
@@ -148,68 +156,6 @@ def _range(record: Record) -> str:
     """The range of the verdict, or the number of its cells if the range is long; the evidence lists them."""
     full = reach_of_record(record, latex=True)
     return full if len(full) <= LONGEST else f"in {counted(len(decisive(record.cells, record.verdict)), 'cell')}"
-
-
-def _telling(record: Record) -> tuple[Telling, ...]:
-    """The deciding case of each quantity; all its numbers come from one cell."""
-    told = telling(record.cells)
-    return tuple(
-        Telling(
-            quantity=rich(cell.quantity_latex or cell.quantity),
-            named=len(told) > 1 or beside_exponent(cell),
-            case=rich(coordinates.words(_unsaid(cell.where, record))),
-            measured=digits.with_error(cell.measured, cell.error),
-            allowed=rich(cell.claimed_latex or cell.claimed),
-            margin=digits.signed(cell.margin),
-        )
-        for cell in told
-    )
-
-
-def _problem(record: Record) -> Text:
-    """The reason why a claim is open, with quantities as formulas, or the error message of a broken check."""
-    if record.verdict == "error":
-        return (Run("code", printable(record.problem)),) if record.problem else ()
-    for cell in record.cells if record.problem else ():
-        point = at(cell.where)
-        match = re.fullmatch(
-            rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(point)}((?![\w.]).*)",
-            record.problem,
-            re.DOTALL,
-        )
-        if match and cell.where:
-            first, says, rest = match.groups()
-            return rich(f"{first}{cell.quantity_latex or cell.quantity}{says} at {coordinates.words(cell.where)}{rest}")
-    return rich(record.problem)
-
-
-def statement_of(latex: str) -> Text:
-    """The formulas of a statement one by one, with the words between them, or else the statement as a whole."""
-    parts: list[Run] = []
-    comma = False
-    for is_words, piece in outside_words(latex) if latex.strip() else []:
-        if is_words:
-            text = printable(piece.strip())
-            parts.append(Run("words", f"{',' * (comma and text[0] != ',')}{' ' * (text[0] != ',')}{text} "))
-        else:
-            comma = _trimmed(piece, "") != _trimmed(piece)
-            formulas = [formula(part.strip()) for part in _trimmed(piece).split(r", \quad") if part.strip()]
-            parts += [run for part in formulas for run in (APART, part)][1:]
-    if any(part.kind == "code" for part in parts):
-        return (formula(latex),)
-    return tuple(parts)
-
-
-def _trimmed(latex: str, commas: str = ",") -> str:
-    """The formula without leading and trailing spaces and commas."""
-    space = rf"(?:\\q?quad|\\[ ,;:!]|[\s{commas}])+"
-    return re.sub(rf"^{space}|{space}$", "", latex)
-
-
-def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:
-    """The coordinates that are not in the label of the reading."""
-    parts = re.split("/|-to-", readings.label(record))
-    return {name: value for name, value in where.items() if value not in parts}
 
 
 def _judged(records: Sequence[Record]) -> str:
@@ -226,7 +172,7 @@ def _resolution(records: Sequence[Record]) -> str:
     cells = [cell for record in records for cell in record.cells]
     errors = [cell.error for cell in cells if cell.error is not None]
     apart = [cell.control.unnoticed for cell in cells if cell.control.unnoticed is not None and cell.caught]
-    sentences = [f"errors up to {_number(max(errors))}"] if errors else []
+    sentences = [f"errors up to {_number(max(errors))}"] if any(errors) else []
     sentences += [f"an edge moved by {_number(min(apart))} would be noticed"] if apart and min(apart) > 0 else []
     return "; ".join(sentences)
 

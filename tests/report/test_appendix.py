@@ -45,17 +45,17 @@ def test_the_type_is_readable(book: Ledger, folder: Path) -> None:
     assert min(sizes) > 6
 
 
-def test_the_reading_that_holds_is_among_the_first_two() -> None:
-    """A page has rows for two readings. If the reading nearest to print holds, the second row is one that fails."""
+def test_the_reading_that_decides_is_the_first() -> None:
+    """The second is one with the other verdict, if there is one."""
 
     def told(*verdicts: Any) -> list[str]:
         claims = [record(f"a.b/{k}", kind="convention", verdict=verdict) for k, verdict in enumerate(verdicts)]
         return [reading.label for reading in theorem_of(*claims).readings]
 
-    assert told("refuted", "refuted", "refuted", "supported") == ["0", "3", "1", "2"]
+    assert told("refuted", "refuted", "refuted", "supported") == ["3", "0", "1", "2"]
     assert told("supported", "supported", "refuted") == ["0", "2", "1"]
     assert told("supported", "supported") == ["0", "1"]
-    assert told("inconclusive", "refuted", "supported") == ["0", "1", "2"]
+    assert told("inconclusive", "refuted", "supported") == ["2", "1", "0"]
 
 
 def test_the_reading_that_decides_goes_before_another_of_its_verdict() -> None:

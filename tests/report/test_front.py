@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import VERDICTS, Ledger, Source, Verdict
-from lipverify.report import digits, words  # internal: prints one number, for random values
+from lipverify.report import digits, statements, words  # internal: prints one number, for random values
 from lipverify.report.build import build  # internal: the model with drawn figures, for references between figures
 from lipverify.report.drawings import Drawings  # internal: the function that draws the figures of that model
 from lipverify.report.model import Symbol  # internal: a symbol in the model of a page, for an annotation
@@ -41,10 +41,12 @@ from tests.strategies import target
 
 def test_the_front_holds_the_result(book: Ledger, printed: bytes) -> None:
     shown = squeezed("".join(page.get_text() for page in pages(printed)))
-    first = shown[: shown.index("statement,conditions")]  # the first theorem has the first table of readings
-    for each in {claim.heading for claim in book.claims if claim.heading is not None}:
-        assert squeezed(each.title) in first
-    for shown in ("6claims", "TheoptimalwindowThewindowasprinted", "falseasprinted", "extrapolated"):
+    first = shown[: shown.index("Thenumberisthatofthedecidingpoint")]  # the end of the table of statements
+    for entry in statements.entries(book):
+        assert squeezed(entry.heading) in first
+        for row in entry.rows:
+            assert all(on_page(number.measured) in first for number in row.numbers[:2])
+    for shown in ("6claims", "Theorem2.Thewindowasprinted", "falseasprinted", "extrapolated"):
         assert shown in first
     assert first.count(squeezed("≠ recorded:")) == 2
     assert first.count(squeezed("‡ control not caught")) == 1
@@ -104,15 +106,15 @@ def test_the_list_of_passages_is_that_of_the_ledger(folder: Path) -> None:
         ("holds in one of its readings", True),
     ]
     shown = squeezed("".join(page.get_text() for page in pages(pdf(ledger(claims), folder))))
-    _, _, table = shown.rpartition("Passages")
-    for text in ("false as printed: P: Lemma 7", "holds in one of its readings: P: Figure 8"):
-        assert squeezed(text) in table
+    table = shown[: shown.index("Thenumberisthat")]
+    for place, outcome in (("Lemma 7", "✗ false as printed"), ("Figure 8", "≈ holds in one of its readings")):
+        assert squeezed(outcome) in table.partition(squeezed(place))[2]
     assert [(words_of(row.instead), words_of(row.holds)) for row in report.passages] == [
         ("two thirds", ""),
         ("", "wide"),
     ]
     assert squeezed("What holds: two thirds") in shown
-    assert "Lemma9" not in table.partition("Evidence")[0]
+    assert "refuted" in table.partition("Lemma9")[2], "no passage, and still in the table"
 
 
 def test_an_empty_ledger_says_so(folder: Path) -> None:
@@ -133,7 +135,7 @@ def test_every_symbol_is_defined_once_on_the_page_of_its_first_use() -> None:
     before = {words_of(each.symbol) for each in report.front.symbols}
     assert r"\Lambda" in before | defined[0]
     assert r"\Lambda" not in defined[1]
-    assert r"\mathbf{B}" in defined[1]
+    assert r"\mathbf{B}" in before, "the table of statements has its formula"
     # linear transformers have their own letters: d is another dimension there
     assert {"d", r"\omega_{xx}, \omega_{xy}, \omega_{yx}, \omega_{yy}"} <= defined[2]
     known: set[int] = set()
@@ -273,7 +275,10 @@ def test_a_row_of_evidence_says_where_it_was_measured() -> None:
 
 
 def test_shared_text_of_readings_is_printed_once_and_other_text_by_reading() -> None:
-    shared, own = record("a.b/affine/lower"), record("a.b/relu/lower", source=Source(paper="V", place="p", printed="q"))
+    shared, own = (
+        record("a.b/affine/lower"),
+        record("a.b/relu/lower", source=replace(record("a.b").source, printed="q")),
+    )
     topic = topic_of(shared, own)
     assert [remark.readings for remark in topic.assumptions] == [""] * len(shared.assumptions)
     assert [remark.readings for remark in topic.sources] == ["affine", "relu"]

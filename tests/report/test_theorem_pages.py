@@ -13,7 +13,6 @@ from lipverify.claims.ledger.reach import at  # internal: the place of a cell as
 from lipverify.report import digits, words  # internal: how numbers and grades are printed, to compare
 from lipverify.report.build import build  # internal: the model, with names of layers in place of drawings
 from lipverify.report.model import Drawing  # internal: a drawing that only has a name
-from lipverify.report.readings import heading  # internal: one heading without a page
 from lipverify.report.theorem import telling_figure  # internal: the choice of one figure among many
 from tests.ledgers import RATES, cell, ledger, record, slopes_figure
 from tests.report.pages import figure_of, model, squeezed, text_of, theorem_of, theorems, words_of
@@ -85,27 +84,19 @@ def test_the_deciding_case_is_the_smallest_refuting_one_at_any_position(book: Le
     assert reading.telling[0].margin == digits.signed(first.margin) != digits.signed(book.claims[0].cells[-1].margin)
     cells = tuple(cell(d, "relu", Allowed(low=9.0), "") for d in (5, 3, 10, 4))
     theorem = theorem_of(record(cells=cells, verdict="refuted"))
-    assert words_of(theorem.readings[0].telling[0].case) == "d = 3, ReLU law"
+    assert words_of(theorem.readings[0].telling[0].case) == "d = 3"
 
 
 def test_without_a_refutation_the_case_is_the_closest() -> None:
     cells = tuple(cell(d, "relu", Allowed(high=1.0), "") for d in (2, 3, 4))
     theorem = theorem_of(record(cells=cells, verdict="supported"))
-    assert words_of(theorem.readings[0].telling[0].case) == "d = 2, ReLU law"
+    assert words_of(theorem.readings[0].telling[0].case) == "d = 2"
 
 
 def test_readings_nearest_to_print_come_first() -> None:
     claims = (record("a.b/1", kind="sharp"), record("a.b/2", kind="printed"), record("a.b/3", kind="convention"))
     theorem = theorem_of(*claims)
     assert [reading.label for reading in theorem.readings] == ["2", "3", "1"]
-
-
-def test_a_claim_without_words_for_a_title_has_its_statement_as_a_formula() -> None:
-    said, statement = "w* = Θ(n^(2/(d + 3)))", r"w^* = \Theta\left(n^{2/(d + 3)}\right)"
-    for title, kind in ((said, "math"), ("the window grows", "words")):
-        (run,) = heading((record(title=title, statement=statement, heading=None),))
-        assert run.kind == kind
-        assert run.text == (statement if kind == "math" else title)
 
 
 def test_formulas_of_one_statement_stand_each_for_itself() -> None:
