@@ -34,10 +34,13 @@ reach(root);
 addEventListener("resize", () => reach(root));
 document.addEventListener("toggle", (event) => { if (event.target.open) { expand(event.target); reach(event.target); } }, true);
 
+// the element with an address; an id without its last parts leads to the first claim that begins with it
 function find(name) {
-  const holder = byId(name) ? null : all("noscript").find((held) => held.textContent.includes(` id="${name}"`));
-  if (holder) expand(holder.parentElement);
-  return byId(name);
+  for (const start of [` id="${name}"`, ` data-id="${name}/`]) {
+    const holder = all("noscript").find((held) => held.textContent.includes(start));
+    if (holder && !byId(name)) expand(holder.parentElement);
+  }
+  return byId(name) ?? all(".reading").find((claim) => claim.dataset.id.startsWith(`${name}/`));
 }
 
 // ---- filters: a claim is visible if it matches every field; nothing else is visible then ----
@@ -79,6 +82,12 @@ function filter() {
 }
 form.addEventListener("focusin", indexed, { once: true });
 form.addEventListener("input", filter);
+for (const button of all(".counts button")) button.addEventListener("click", () => {
+  form.elements.outcome.value = button.value;
+  form.closest("details").open = true;
+  form.elements.outcome.focus();
+  filter();
+});
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(filter));
 form.elements.open.addEventListener("click", () => {
