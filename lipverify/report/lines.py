@@ -14,21 +14,22 @@ from lipverify.report.statements import Entry, Number, Row, sentence
 from lipverify.report.text import APART, Run, Text, formula, printable, rich
 
 
-def lines(entry: Entry) -> tuple[Line, ...]:
-    """The lines of a place in the table of statements."""
+def lines(rows: Iterable[Row], entry: Entry) -> tuple[Line, ...]:
+    """Lines of a table about one place: fractions have a slash."""
     claims = {record.id: record for record in entry.claims}
-    return tuple(_line(row, claims[row.id], entry.title) for row in entry.rows)
+    return tuple(_line(row, claims[row.id], entry.title) for row in rows)
 
 
 def _line(row: Row, record: Record, title: str) -> Line:
     return Line(
         id=printable(row.id),
-        title=rich(sentence(row.title) if row.title != title else ""),
-        apart=rich(row.apart),
-        statement=statement_of(row.statement),
+        kind=row.kind,
+        title=rich(sentence(row.title) if row.title != title else "", inline=True),
+        apart=rich(row.apart, inline=True),
+        statement=statement_of(row.statement, inline=True),
         telling=typeset(row.numbers),
         verdict=row.verdict,
-        range=rich(row.range),
+        range=rich(row.range, inline=True),
         grade=row.grade,
         marks=readings.marks(record),
         problem=problem(record),
@@ -36,14 +37,14 @@ def _line(row: Row, record: Record, title: str) -> Line:
 
 
 def typeset(numbers: Iterable[Number]) -> tuple[Telling, ...]:
-    """The deciding numbers of a claim."""
+    """The deciding numbers of a claim; fractions have a slash."""
     return tuple(
         Telling(
-            quantity=rich(number.quantity),
-            case=rich(number.case),
+            quantity=rich(number.quantity, inline=True),
+            case=rich(number.case, inline=True),
             measured=number.measured,
-            allowed=rich(number.claimed),
-            ratio=rich(number.ratio),
+            allowed=rich(number.claimed, inline=True),
+            ratio=rich(number.ratio, inline=True),
             margin=digits.signed(number.margin),
         )
         for number in numbers
@@ -67,7 +68,7 @@ def problem(record: Record) -> Text:
     return rich(record.problem)
 
 
-def statement_of(latex: str) -> Text:
+def statement_of(latex: str, *, inline: bool = False) -> Text:
     """The formulas of a statement one by one, with the words between them, or else the statement as a whole."""
     parts: list[Run] = []
     comma = False
@@ -77,10 +78,12 @@ def statement_of(latex: str) -> Text:
             parts.append(Run("words", f"{',' * (comma and text[0] != ',')}{' ' * (text[0] != ',')}{text} "))
         else:
             comma = _trimmed(piece, "") != _trimmed(piece)
-            formulas = [formula(part.strip()) for part in _trimmed(piece).split(r", \quad") if part.strip()]
+            formulas = [
+                formula(part.strip(), inline=inline) for part in _trimmed(piece).split(r", \quad") if part.strip()
+            ]
             parts += [run for part in formulas for run in (APART, part)][1:]
     if any(part.kind == "code" for part in parts):
-        return (formula(latex),)
+        return (formula(latex, inline=inline),)
     return tuple(parts)
 
 

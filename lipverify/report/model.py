@@ -75,6 +75,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     """One claim in the table of statements: a row of `lipverify.report.statements`, typeset."""
 
     id: str
+    kind: str
     title: Text
     """The statement in words; empty if the title of its place says it."""
     apart: Text
@@ -117,6 +118,8 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     """(outcome, number of passages), all outcomes, best first."""
     pictures: tuple[Drawing, ...]
     symbols: tuple[Symbol, ...]
+    defines: dict[str, str]
+    """The symbols that claims files define, each with one meaning."""
     setting: tuple[Text, ...]
     parts: tuple[Part, ...]
 
@@ -175,6 +178,8 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     pictured: str
     """The anchor of an earlier place with the same picture, or `FRONT`; empty if it is here, or there is none."""
     readings: tuple[Reading, ...]
+    others: tuple[Line, ...]
+    """The claims that have no line in the table of statements."""
     tables: tuple[Table, ...]
     judged: str
     resolution: Text
@@ -184,6 +189,8 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     reproduce: tuple[str, ...]
     seconds: str
     symbols: tuple[Symbol, ...]
+    defines: dict[str, str]
+    """The symbols that its claims files define."""
     topic: str
     """The anchor of its evidence; empty if the report has no evidence."""
 

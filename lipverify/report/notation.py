@@ -22,7 +22,7 @@ class Defined:
 
     def __init__(self) -> None:
         self.symbols: tuple[Symbol, ...] = ()
-        self._known: set[int] = set()
+        self._known: set[int | tuple[str, str]] = set()
 
     def with_symbols(self, page: Page, stem: str = "", *, own: bool = True) -> Page:
         """The page with the meanings of the symbols that first appear on it; claims not `own` define theirs."""
@@ -32,11 +32,42 @@ class Defined:
             before = set(used)
             new_entries = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
             used |= {name for k in new_entries for name in symbols_in(_entry(k))}
-        new = sorted(new_entries)
-        self._known |= set(new)
-        symbols = tuple(map(_entry, new))
+        theirs: list[tuple[str, str]] = [
+            pair for pair in page.defines.items() if pair not in self._known and _is_used(pair[0], page)
+        ]
+        new: list[int] = sorted(new_entries)
+        self._known |= {*new, *theirs}
+        symbols = (*(Symbol(symbol=rich(f"${a}$"), meaning=rich(b)) for a, b in theirs), *map(_entry, new))
         self.symbols += symbols
         return replace(page, symbols=symbols)
+
+
+def _is_used(symbol: str, page: Page) -> bool:
+    """True if a formula of the page has the symbol, with any superscript."""
+    wanted = _stripped(read(symbol))
+    return any(
+        wanted == _stripped(part) for run in formulas_in(msgspec.to_builtins(page)) for part in _all(run["text"])
+    )
+
+
+def _all(latex: str) -> Iterator[Part]:
+    waiting = [read(latex)]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += filter(None, part.parts)
+
+
+def _stripped(part: Part) -> Part:
+    """The part without rows of one part and without superscripts."""
+    match part:
+        case Part("row", _, (Part() as only,)):
+            return _stripped(only)
+        case Part("scripts", _, (Part() as base, subscript, _)):
+            return (
+                _stripped(base) if subscript is None else Part("scripts", "", (_stripped(base), _stripped(subscript)))
+            )
+    return part
 
 
 def _entry(k: int) -> Symbol:

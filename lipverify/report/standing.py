@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from lipverify.claims.ledger.outcomes import OUTCOMES, behind
 from lipverify.claims.ledger.record import KINDS, Kind, Passage, Record
+from lipverify.foundation.ladder import BRIEFLY
 from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
 from lipverify.report.text import rich
@@ -34,7 +35,8 @@ def nearest_first(records: Sequence[Record]) -> list[Record]:
 
 
 def _short(where: str) -> str:
-    """The range, or a reference to the readings if it is too long for a line."""
+    """The range, or a reference to the readings if it is too long for a line; the grade says what was extrapolated."""
+    where = where.removesuffix(BRIEFLY).removesuffix(", ")
     return where if len(where) <= WITH_TEXT else "in the ranges of its readings"
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from lipverify.claims.ledger.outcomes import measured, passages, resting_on
 from lipverify.claims.ledger.reach import reach_of_record, telling
-from lipverify.claims.ledger.record import KINDS, Cell, Ledger, Passage, Record
+from lipverify.claims.ledger.record import KINDS, Cell, Kind, Ledger, Passage, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.foundation.latex import plain
@@ -66,6 +66,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ----------
     id
         The claim.
+    kind
+        Its relation to the source; only "printed" counts for or against a paper.
     paper, place
         The paper, in short, and the place in it.
     title
@@ -91,6 +93,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
+    kind: Kind
     paper: str
     place: str
     title: str
@@ -129,7 +132,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     claims
         All claims about the place, those that decide first.
     rows
-        A row for each claim of the kind "printed", and for those of the deciding reading.
+        A row for each claim of the kind "printed", or for those of the deciding reading.
+    others
+        A row for each other claim: those of the other verdict first, and then those nearest to print.
     """
 
     anchor: str
@@ -138,6 +143,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     passage: Passage | None
     claims: tuple[Record, ...]
     rows: tuple[Row, ...]
+    others: tuple[Row, ...]
 
     @property
     def heading(self) -> str:
@@ -208,20 +214,24 @@ def _entry(
     alone: bool,
 ) -> Entry:
     """The entry of a place; `alone` if no other place has claims under its heading."""
-    titles = [_title(record) for record in chosen]
-    title = (alone and _under(chosen[0])) or next(filter(None, titles), "") or _under(chosen[0])
-    told = [own or title for own in titles]
-    same = Counter(zip(told, (record.statement for record in chosen), strict=True))
+    title = (alone and _under(chosen[0])) or next(filter(None, map(_title, chosen)), "") or _under(chosen[0])
+    others = sorted(
+        (record for record in records if record not in chosen),
+        key=lambda record: (record.verdict == chosen[0].verdict, [*KINDS].index(record.kind)),
+    )
+    claims = (*chosen, *others)
+    same: dict[tuple[str, str], list[Record]] = {}
+    for record in claims:
+        same.setdefault((_title(record), record.statement), []).append(record)
+    made = [_row(record, _title(record) or title, same[_title(record), record.statement], among) for record in claims]
     return Entry(
         anchor=anchor,
         place=chosen[0].source.place,
         title=title,
         passage=passage,
-        claims=(*chosen, *(record for record in records if record not in chosen)),
-        rows=tuple(
-            _row(record, own, _apart(record, chosen) if same[own, record.statement] > 1 else "", among)
-            for record, own in zip(chosen, told, strict=True)
-        ),
+        claims=claims,
+        rows=tuple(made[: len(chosen)]),
+        others=tuple(made[len(chosen) :]),
     )
 
 
@@ -238,26 +248,28 @@ def _title(record: Record) -> str:
     return "" if title in (plain(record.statement), record.id) else title
 
 
-def _apart(record: Record, others: Sequence[Record]) -> str:
+def _apart(record: Record, same: Sequence[Record]) -> str:
     """What tells a claim from others with the same formula: the coordinates that its id names, in words."""
-    label = readings.short_labels([record, *(other for other in others if other is not record)])[0]
+    if len(same) == 1:
+        return ""
+    label = readings.short_labels([record, *(other for other in same if other is not record)])[0]
     where: Mapping[str, Scalar] = record.cells[0].where if record.cells else {}
-    names = {str(value): name for name, value in where.items()}
-    parts = [part for part in label.split("/") if part]
+    names = {str(value): name for name, value in where.items() if name != "reading"}
     return ", ".join(
         coordinates.words({names[part]: where[names[part]]}) if part in names else part.replace("-", " ")
-        for part in parts
+        for part in filter(None, label.split("/"))
     )
 
 
-def _row(record: Record, title: str, apart: str, among: Sequence[Record]) -> Row:
+def _row(record: Record, title: str, same: Sequence[Record], among: Sequence[Record]) -> Row:
     of = resting_on(record, among)
     return Row(
         id=record.id,
+        kind=record.kind,
         paper=sources.short(record.source.paper),
         place=record.source.place,
         title=title,
-        apart=apart,
+        apart=_apart(record, same),
         statement=record.statement,
         printed=record.source.printed,
         numbers=numbers(record),
@@ -294,11 +306,13 @@ def _claimed(cell: Cell) -> str:
     r"""The claim about a number, with the values of its formulas: "$\geq 1/d$ = 0.5"."""
     claimed = cell.claimed_latex or cell.claimed
     ends = dict.fromkeys(end for end in (cell.allowed.low, cell.allowed.high) if end is not None)
-    if not cell.edges or all(re.fullmatch(r"[-+\d./e ]+", edge) for edge in cell.edges.values()):
+    formulas = [*cell.edges.values()] or [plain(claimed)]
+    if not ends or not any(re.search(r"[^\W\d_]", re.sub(_NUMBER, "", formula)) for formula in formulas):
         return claimed
     return f"{claimed} = {' to '.join(digits.typeset(digits.beside(end, cell.error)) for end in ends)}"
 
 
+_NUMBER = r"\d[\d.]*(e[-+]?\d+)?"
 _EQUAL = re.compile(r"at equality: the ratio to s\^(\S+) tends to (\S+) ± (\S+)")
 _EXPONENT = re.compile(r"limit exponent of \$(.*)\$ in \$(.*)\$")
 

@@ -38,8 +38,10 @@ APART = Run("words", ", ")
 
 
 @lru_cache(1 << 14)
-def rich(text: str) -> Text:
+def rich(text: str, *, inline: bool = False) -> Text:
     r"""Parse text with `$LaTeX$` and `` `code` ``. A formula that cannot be read stays text, and 1e-7 becomes a power.
+
+    With `inline` fractions have a slash, so that a line of a table is one line high.
 
     >>> [run.kind for run in rich(r"growth $w^{1/d}$, not $\nonsense$, see `growth`, costs \$5")]
     ['words', 'math', 'words', 'code', 'words', 'code', 'words']
@@ -49,17 +51,17 @@ def rich(text: str) -> Text:
     runs: list[Run] = []
     for is_formula, piece in pieces(text):
         if is_formula:
-            run = formula(piece)
+            run = formula(piece, inline=inline)
             runs.append(run if run.kind == "math" else Run("code", printable(f"${piece}$")))
         else:
             runs += _words(piece)
     return tuple(runs)
 
 
-def formula(latex: str) -> Run:
+def formula(latex: str, *, inline: bool = False) -> Run:
     """One formula, given without dollar signs; as code if it cannot be typeset."""
     try:
-        return Run("math", printable(latex), typst_math(latex))
+        return Run("math", printable(latex), typst_math(latex, inline=inline))
     except UnreadableError:
         return Run("code", printable(latex))
 

@@ -14,7 +14,7 @@ from lipverify.foundation.quoting import counted
 from lipverify.report import digits, readings, sources
 from lipverify.report.drawings import joined
 from lipverify.report.front import Draw, shared_by
-from lipverify.report.lines import problem, statement_of, typeset
+from lipverify.report.lines import lines, problem, statement_of, typeset
 from lipverify.report.model import Reading, Table, Theorem
 from lipverify.report.standing import LONGEST, judged_by, nearest_first, standing
 from lipverify.report.statements import Entry, numbers
@@ -53,6 +53,7 @@ def theorem(entry: Entry, passages: Sequence[Passage], draw: Draw, *, drawn: dic
         picture=picture if pictured in ("", entry.anchor) else None,
         pictured="" if pictured == entry.anchor else pictured,
         readings=tuple(_reading(record, shared, records, passages) for record in ordered),
+        others=lines(entry.others, entry),
         tables=tables_of(records, "theorem"),
         judged=_judged(records),
         resolution=rich(_resolution(records)),
@@ -60,6 +61,7 @@ def theorem(entry: Entry, passages: Sequence[Passage], draw: Draw, *, drawn: dic
         reproduce=_reproduce(records),
         seconds=digits.seconds(max(record.seconds for record in records)),
         symbols=(),
+        defines={symbol: meaning for record in records for symbol, meaning in record.symbols.items()},
         topic=topic,
     )
 

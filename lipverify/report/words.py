@@ -7,7 +7,7 @@ import msgspec
 VERDICTS = {
     "supported": "supported",
     "refuted": "refuted",
-    "inconclusive": "not decided",
+    "inconclusive": "inconclusive",
     "error": "error",
 }
 """The word for a verdict, short enough for a table."""
@@ -16,23 +16,23 @@ SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"
 LEGEND = (
     "A number with its signed distance to the edge of the set that a reading allows: ✓ inside, ✗ outside, ? across the "
     "edge; ‡ marks a control that was not caught there. Readings of one statement that rest on the same measurement "
-    "share a table, with a column for each; a reading is named by the end of its id."
+    "share a table, with a column for each; a reading is named by the end of its id. A dash means that no finite edge "
+    "bounds the set."
 )
 """Explains the tables of evidence."""
 
 HOW_VERDICTS_ARE_MADE = (
-    "A measurement is an interval, the measured value ± its error; a claim allows a set of values. If the interval "
-    "lies inside the set, the claim is supported at that point; if it lies outside, it is refuted there; if it "
-    "crosses the edge, the point is not decided. A narrower interval can decide an open case and can never overturn "
-    "a decided one.",
+    "A measurement is an interval, the measured value ± its error; a claim allows a set of values, which the interval "
+    "has to match. If the interval lies inside the set, the claim is supported at that point; if it lies outside, it "
+    "is refuted there; if it crosses the edge, the point is inconclusive. A narrower interval can decide an open case "
+    "and can never overturn a decided one.",
     "A claim over several points is refuted if it is refuted at any of them, and supported only if it is supported "
-    "at all of them. The margin is the distance from the interval to the edge of the allowed set, in units of the "
-    "measured quantity: positive inside, negative outside, zero where the interval crosses the edge. A dash means "
-    "that no finite edge bounds the set.",
+    "at all of them; its range names these points. The number beside a claim is that of one point: the smallest that "
+    "refutes it, or else the first that is inconclusive, or else the one nearest to the edge of what the claim allows.",
     "Every point has a control, a similar statement with the opposite answer, which the same measurement must "
     "decide correctly: if the claim holds at the point, a false statement must be refuted; if it fails, a true one "
-    "(its correction) must be supported. Otherwise the point is not decided, because the measurement cannot tell "
-    "true from false there. If two methods disagree, the claim is not decided.",
+    "(its correction) must be supported. Otherwise the point is inconclusive, because the measurement cannot tell "
+    "true from false there. If two methods disagree, the claim is inconclusive.",
     "Each claim has a kind: printed (the statement for exactly the law, range and convention of its source), "
     "convention (a reading that the source leaves open), stronger (more general than printed), derived, or sharp. Only "
     "printed claims count for or against a paper. Each number has a grade: proved (a theorem that lipverify's "
@@ -42,8 +42,10 @@ HOW_VERDICTS_ARE_MADE = (
     "the weakest grade of its points; if another claim proves the same quantity and bounds at all of them, it has that "
     "grade. A claim that needs an argument in words is by hand, and names the document.",
     "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided by the limit of the local exponent along a ray, "
-    "extrapolated over many decades, with a stated error. Such evidence is numerical: it can refute or support a "
-    "statement about a limit, but a finite computation does not establish a limit; a proof does, with its constants "
+    "extrapolated over many decades, with a stated error. Where it equals the claimed exponent, the ratio of the "
+    "quantity to the claimed power decides: if it tends to a positive constant, the exponents are equal. Such evidence "
+    "is numerical: it can refute or support a statement about a limit, but a finite computation does not establish a "
+    "limit; a proof does, with its constants "
     "and range.",
 )
 

@@ -262,7 +262,8 @@ class FunctionBound(Bound):
 
     @property
     def _name(self) -> str:
-        return str(getattr(self.function, "__name__", type(self.function).__name__))
+        name = str(getattr(self.function, "__name__", type(self.function).__name__))
+        return name if name.isidentifier() else "f"
 
 
 def bound(given: Any, symbols: Sequence[str] | None = None, name: str = "bound") -> Bound:

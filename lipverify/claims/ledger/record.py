@@ -444,6 +444,8 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
         The range that it declares, which its evidence covers if it is supported: "n >= 2", "L".
     by_hand
         The document with the argument in words, if it needs one for its range.
+    symbols
+        The symbols that its claims file defines: LaTeX without dollar signs, and the meaning, which may hold `$LaTeX$`.
     """
 
     id: str
@@ -478,6 +480,7 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
     forall: tuple[str, ...] = ()
     by_hand: str = ""
+    symbols: dict[str, str] = {}
 
     def _title(self) -> str:
         return f"{self.id} {self.verdict}"

@@ -238,6 +238,8 @@ class Claim:
         The place of the claim in the report.
     file
         The path of the claims file as given on the command line; empty for claims of `checks/`.
+    symbols
+        The symbols that its file defines, in LaTeX, with their meanings.
     false_latex, true_latex
         The controls as text that may hold `$LaTeX$`.
     tried
@@ -263,6 +265,7 @@ class Claim:
     by_hand: str = ""
     heading: Heading | None = None
     file: str = ""
+    symbols: dict[str, str] = field(default_factory=dict)
     false_latex: str = ""
     true_latex: str = ""
     tried: tuple[Tried, ...] = ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -22,6 +22,7 @@ from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.declaration import Sought, claims, sought
 from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.errors import InvalidInput
+from lipverify.foundation.latex import UnreadableError, read
 from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import shown, told
 from lipverify.foundation.shipped import shipped
@@ -148,7 +149,26 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
     guarded(file, lambda: _require_ids(planned, lambda stem: stem not in taken, rule))
     guarded(file, lambda: _plan(planned))
     heading = Heading(section=f"Claims of {file.name}", title="")
-    return tuple(replace(claim, file=path, heading=heading) for claim, _ in planned)
+    symbols = guarded(file, lambda: _symbols(file))
+    return tuple(replace(claim, file=path, heading=heading, symbols=symbols) for claim, _ in planned)
+
+
+def _symbols(file: ClaimsFile) -> dict[str, str]:
+    """The symbols that a file defines for its report, by `SYMBOLS = {"R_k": "the risk of k layers"}`."""
+    stated = getattr(file.module(), "SYMBOLS", {})
+    rule = "it maps symbols in LaTeX to their meanings, texts of one line and at most 200 letters"
+    if not isinstance(stated, Mapping) or not all(
+        isinstance(text, str) and text.strip() and len(text) <= 200 and "\n" not in text
+        for text in (*stated, *stated.values())
+    ):
+        raise InvalidInput(f"SYMBOLS = {shown(stated)}: {rule}.")
+    symbols = {symbol.strip(" $"): meaning.strip() for symbol, meaning in stated.items()}
+    for symbol in symbols:
+        try:
+            read(symbol)
+        except UnreadableError as error:
+            raise InvalidInput(f"SYMBOLS: {shown(symbol)}: {error}; {rule}.") from None
+    return symbols
 
 
 def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:

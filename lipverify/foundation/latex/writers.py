@@ -21,17 +21,17 @@ _RAISED = str.maketrans("0123456789+-()Tni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻�
 _LOWERED = str.maketrans("0123456789+-()xijk", "₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₓᵢⱼₖ")
 
 
-def typst_math(latex: str) -> str:
-    r"""The Typst source of a LaTeX formula given without its dollar signs.
+def typst_math(latex: str, *, inline: bool = False) -> str:
+    r"""The Typst source of a LaTeX formula given without its dollar signs; `inline` sets fractions with a slash.
 
-    >>> typst_math(r"\frac{a}{b}")
-    'frac(a, b)'
+    >>> typst_math(r"\frac{a}{b}"), typst_math(r"\frac{a}{b}", inline=True)
+    ('frac(a, b)', 'a \\u{2f} b')
     >>> typst_math(r"w^{1/d} #x")
     Traceback (most recent call last):
         ...
     lipverify.foundation.latex.reader.UnreadableError: '#' has no meaning here: character 9 of the formula, at '#x'
     """
-    return _Typst().part(read(latex))
+    return _Typst(inline).part(read(latex))
 
 
 def plain(text: str) -> str:
