@@ -24,6 +24,7 @@ function expand(part) {
   if (!held) return;
   held.insertAdjacentHTML("afterend", held.textContent);
   held.remove();
+  if (part.claims) sift(part);
 }
 
 // a line that a formula makes wider than the window scrolls, by the keyboard too
@@ -50,37 +51,43 @@ const facets = ["paper", "kind", "outcome", "verdict", "grade"];
 const plain = (text) => text.normalize("NFKC").toLowerCase();
 const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 const theorems = all(".theorem");
-let index = null;
-const indexed = () => index ??= theorems.map((element) => {
-  expand(element);
-  const headline = element.querySelector("summary").textContent;
-  const claims = all(".reading", element).map((claim) =>
-    ({ element: claim, words: plain(`${headline} ${claim.dataset.id} ${claim.dataset.paper} ${claim.textContent}`) }));
-  return { element, claims };
-});
+const decoder = document.createElement("textarea"), tags = document.createElement("template");
+const textOf = (html) => { decoder.innerHTML = html.replace(/<[^>]*>/g, ""); return decoder.value; };
+
+// the claims of a theorem as data, read from its text, because to parse all theorems takes long
+function read(theorem) {
+  const headline = theorem.querySelector("summary").textContent;
+  const html = theorem.querySelector(":scope > noscript")?.textContent ?? theorem.innerHTML;
+  theorem.claims = [...html.matchAll(/(<article [^>]*>)(.*?)<\/article>/gs)].map(([, start, content]) => {
+    tags.innerHTML = start;
+    const data = tags.content.firstChild.dataset;
+    return { data, words: plain(`${headline} ${data.id} ${data.paper} ${textOf(content)}`), fits: true };
+  });
+}
+const sift = (theorem) => all(".reading", theorem).forEach((claim, k) => { claim.hidden = !theorem.claims[k].fits; });
+const index = () => { for (const theorem of theorems) if (!theorem.claims) read(theorem); };
 
 function filter() {
+  index();
   const wanted = plain(form.elements.words.value).split(/\s+/).filter(Boolean);
   const chosen = facets.map((name) => [name, form.elements[name].value]).filter(([, value]) => value);
   const active = wanted.length + chosen.length > 0;
   let shown = 0, held = 0;
-  for (const { element, claims } of indexed()) {
-    let any = false;
-    for (const { element: claim, words } of claims) {
-      const fits = chosen.every(([name, value]) => claim.dataset[name] === value) && wanted.every((word) => words.includes(word));
-      claim.hidden = !fits;
-      shown += fits;
-      any ||= fits;
-    }
-    element.hidden = !any;
-    held += any;
+  for (const theorem of theorems) {
+    for (const claim of theorem.claims)
+      claim.fits = chosen.every(([name, value]) => claim.data[name] === value) && wanted.every((word) => claim.words.includes(word));
+    const count = theorem.claims.filter((claim) => claim.fits).length;
+    theorem.hidden = !count;
+    sift(theorem);
+    shown += count;
+    held += count > 0;
   }
   for (const section of all("section.theorems")) section.hidden = !section.querySelector(".theorem:not([hidden])");
   for (const part of all(".unfiltered")) part.hidden = active;
   found.textContent = active ? `${shown} of ${whole}, in ${many(held, "theorem")}` : whole;
   if (active && byId("theorems").getBoundingClientRect().top < 0) scrollTo(0, 0);
 }
-form.addEventListener("focusin", indexed, { once: true });
+form.addEventListener("focusin", index, { once: true });
 form.addEventListener("input", filter);
 for (const button of all(".counts button")) button.addEventListener("click", () => {
   form.elements.outcome.value = button.value;
