@@ -123,7 +123,7 @@ def _sections(
 
     def page(entry: Entry) -> Theorem:
         topic = _beside(entry.anchor) if evidence else ""
-        whole = theorem(entry, judged, draw, drawn=drawn, topic=topic)
+        whole = theorem(entry, judged, draw, symbols=first.defines, drawn=drawn, topic=topic)
         return defined.with_symbols(whole, readings.stem(entry.claims[0]), own=whole.own)
 
     return tuple(Section(title=rich(title), theorems=tuple(map(page, held))) for title, held in contents)

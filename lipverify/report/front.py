@@ -45,7 +45,7 @@ def front(ledger: Ledger, contents: Contents, draw: Draw) -> Front:
         counts=tuple((name, len(held)) for name, held in by_outcome(printed).items()),
         pictures=tuple(draw(figure) for group in groups for figure in _front_figures(group)[:1]),
         symbols=(),
-        defines=_defines(ledger.claims),
+        defines=ledger.symbols,
         setting=tuple(map(rich, setting(groups))),
         parts=tuple(
             Part(
@@ -55,15 +55,6 @@ def front(ledger: Ledger, contents: Contents, draw: Draw) -> Front:
             for title, held in contents
         ),
     )
-
-
-def _defines(records: Sequence[Record]) -> dict[str, str]:
-    """The symbols that claims files define, except those with several meanings, which their own pages explain."""
-    meanings: dict[str, dict[str, None]] = {}
-    for record in records:
-        for symbol, meaning in record.symbols.items():
-            meanings.setdefault(symbol, {})[meaning] = None
-    return {symbol: next(iter(held)) for symbol, held in meanings.items() if len(held) == 1}
 
 
 def setting(groups: Sequence[Sequence[Record]]) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     pictures: tuple[Drawing, ...]
     symbols: tuple[Symbol, ...]
     defines: dict[str, str]
-    """The symbols that claims files define, each with one meaning."""
+    """The symbols that claims files define."""
     setting: tuple[Text, ...]
     parts: tuple[Part, ...]
 
@@ -136,6 +136,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The reasons for the grade."""
     theorems: tuple[str, ...]
     """The sentences of the certified theorems that it rests on, as the checker makes them."""
+    title: Text
+    """The statement in words; empty if the title of its place says it."""
+    apart: Text
+    """What tells it from other claims with this title and this formula."""
     statement: Text
     assumptions: tuple[Text, ...]
     """The assumptions that the readings of the statement do not share."""
@@ -179,7 +183,7 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     """The anchor of an earlier place with the same picture, or `FRONT`; empty if it is here, or there is none."""
     readings: tuple[Reading, ...]
     others: tuple[Line, ...]
-    """The claims that have no line in the table of statements."""
+    """The claims that have no line in the table of statements, without those that prove another one."""
     tables: tuple[Table, ...]
     judged: str
     resolution: Text
@@ -190,7 +194,7 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     seconds: str
     symbols: tuple[Symbol, ...]
     defines: dict[str, str]
-    """The symbols that its claims files define."""
+    """The same, if its claims are a user's."""
     topic: str
     """The anchor of its evidence; empty if the report has no evidence."""
 

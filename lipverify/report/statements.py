@@ -182,15 +182,19 @@ def heading(place: str, title: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """Words with a capital letter at the beginning, unless a formula is there."""
-    return words[:1].upper() + words[1:]
+    """Words with a capital letter at the beginning, unless a symbol or a formula is there.
+
+    >>> sentence("attention is a kernel"), sentence("w* tends to infinity"), sentence("log(a / b) > 0")
+    ('Attention is a kernel', 'w* tends to infinity', 'log(a / b) > 0')
+    """
+    first = words.partition(" ")[0].rstrip(",:")
+    return words[:1].upper() + words[1:] if first == "a" or (len(first) > 1 and first.isalpha()) else words
 
 
 def _deciding(records: Sequence[Record], passage: Passage | None) -> list[Record]:
-    """The claims of a place that have a row: the printed ones, or the deciding reading, or else those nearest to it."""
+    """The claims of a place with a row: the printed ones, or the deciding reading, or else the one nearest to print."""
     if passage is None:
-        kind = next((kind for kind in KINDS if any(record.kind == kind for record in records)), None)
-        return [record for record in records if record.kind == kind]
+        return [min(records, key=lambda record: [*KINDS].index(record.kind))]
     printed = [record for record in records if record.kind == "printed"]
     told = [record for record in records if record.id in passage.telling] or list(records)
     return printed or [record for record in told if _reading(record) == _reading(told[0])]
@@ -245,7 +249,8 @@ def _title(record: Record) -> str:
     parts = {*readings.label(record).split("/"), ""}
     if words and all(part.removesuffix(" bound").rpartition(" = ")[2] in parts for part in label.split(", ")):
         title = words
-    return "" if title in (plain(record.statement), record.id) else title
+    formulas = (plain(record.statement), record.claimed.replace("; ", ", "), record.id)
+    return "" if title.replace("; ", ", ") in formulas else title
 
 
 def _apart(record: Record, same: Sequence[Record]) -> str:

@@ -515,6 +515,15 @@ def test_growth_that_does_not_settle_is_not_decided_and_is_drawn(
     assert (tmp_path / "reports" / "report.pdf").exists()
 
 
+def test_the_symbols_of_a_file_stand_in_the_ledger_each_with_one_meaning(tmp_path: Path) -> None:
+    first = write(tmp_path, 'SYMBOLS = {"R_k": "the risk of $k$ layers"}\n' + POWER, "one.py")
+    second = write(tmp_path, 'SYMBOLS = {"R_k": "a\\n rank"}\n' + SQUARE, "two.py")
+    assert run(select_claims([first, "softmax.split"], QUICK), jobs=0).symbols == {"R_k": "the risk of $k$ layers"}
+    assert run(select_claims([second], QUICK), jobs=0).symbols == {"R_k": "a rank"}
+    with pytest.raises(InvalidInput, match=r"two.py: SYMBOLS: R_k has another meaning in another file"):
+        select_claims([first, second], QUICK)
+
+
 # ---- refusals
 
 
@@ -603,6 +612,9 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "an exit": ("import sys\nsys.exit(0)\n", 2, "ended the program"),
     "a module that is not there": ("import no_such_module_here\n" + POWER, 1, "must be self-contained"),
     "a file without claims": ("x = 1\n", None, "no claims in this file"),
+    "symbols that are no mapping": ("SYMBOLS = ['R_k']\n" + POWER, None, "SYMBOLS = ['R_k']: it is a mapping"),
+    "a symbol without a meaning": ("SYMBOLS = {'R_k': ' '}\n" + POWER, None, "SYMBOLS: 'R_k' = ' '"),
+    "a symbol that is no LaTeX": ("SYMBOLS = {'$R_k$': 'risk'}\n" + POWER, None, "LaTeX without dollar signs"),
     "an empty file": ("", None, "no claims in this file"),
     "a null byte": ("x = 1\n\0", None, "null"),
 }  # fmt: skip

@@ -160,6 +160,20 @@ def test_a_claims_file_may_give_letters_other_meanings() -> None:
     assert any("standard deviation" in words_of(each.meaning) for each in ours.notation)
 
 
+def test_symbols_of_a_claims_file_are_explained_once_where_they_are_used() -> None:
+    """A symbol with a subscript is that symbol alone, whatever its superscript; lipverify's own letters stay."""
+    symbols = {"R_k": "the risk", "R_j": "unused", r"\sigma": "mine", "Q": "a quantity"}
+    mine = record("mine.one", statement=r"R_{k}^* + \sigma \leq 1", file="a.py")
+    ours = record("softmax.two", statement=r"\sigma \leq 1")
+    book = replace(ledger((mine,)), symbols=symbols)
+    assert [words_of(each.meaning) for each in model(book).notation if "order" not in words_of(each.meaning)] == [
+        "the risk",
+        "mine",
+    ]
+    report = model(replace(book, claims=(ours,)))
+    assert "mine" not in [words_of(each.meaning) for each in theorems(report)[0].symbols]
+
+
 def entries(symbols_: tuple[Symbol, ...]) -> list[words.Entry]:
     said = {(words_of(each.symbol), words_of(each.meaning)) for each in symbols_}
     return [e for e in words.NOTATION if (words_of(rich(e.symbol)), words_of(rich(e.meaning))) in said]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,19 @@ def test_a_long_table_of_statements_repeats_its_header(folder: Path) -> None:
     header = [squeezed("printed measured to match verdict, range, grade") in squeezed(p.get_text())
               for p in content[:3]]  # fmt: skip
     assert header == [True, True, True]
+
+
+def filled(page: Any) -> float:
+    """Where the words of a page end, its footer aside, as a share of its height."""
+    return max((y for _, _, _, y, *_ in page.get_text("words") if y < page.rect.y1 - 40), default=0.0) / page.rect.y1
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 7, 9])
+def test_no_page_of_a_short_report_is_almost_empty(folder: Path, count: int) -> None:
+    claims = tuple(record(f"a.b{k}", assumptions=(), cross_checks=()) for k in range(count))
+    content = pages(pdf(ledger(claims), folder, evidence=False))
+    assert min(map(filled, content)) > 0.15
+    assert count != 3 or len(content) <= 2, "a report of three claims has two pages"
 
 
 # Texts that would stop the typesetting are refused in one line, and huge numbers are drawn without warnings.

@@ -99,3 +99,17 @@ def test_where_a_ratio_decided_it_is_shown() -> None:
     assert number.ratio == r"exponent equal; $w^* / \Lambda^{1/2}$ → 0.831 ± 0.013"
     (number,) = row_of(claim("mine.box", "Theorem 6", cells=(replace(evidence, note=""),))).numbers
     assert number.ratio == ""
+
+
+def test_a_title_that_only_repeats_the_formula_is_left_out() -> None:
+    bare = claim("mine.box", "Theorem 6", title="a > 1, b < 2", statement=r"\text{both}", claimed="a > 1; b < 2")
+    assert row_of(bare).title == ""
+    assert row_of(replace(bare, title="both hold")).title == "both hold"
+
+
+def test_a_place_that_nobody_printed_anything_about_has_one_row() -> None:
+    claims = [claim(f"mine.box/{kind}", "Theorem 6", kind=kind) for kind in ("sharp", "stronger", "derived")]
+    (entry,) = entries(ledger(tuple(claims)))
+    assert entry.passage is None
+    assert [row.id for row in entry.rows] == ["mine.box/stronger"]
+    assert [row.id for row in entry.others] == ["mine.box/derived", "mine.box/sharp"]

@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
@@ -24,8 +24,10 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from lipverify.claims.ledger.symbols import on_one_line
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
+from lipverify.foundation.latex import UnreadableError, read
 from lipverify.foundation.noted import replay_caches
 from lipverify.foundation.output import diverted
 from lipverify.foundation.quoting import shown
@@ -110,6 +112,28 @@ class ClaimsFile(msgspec.Struct, frozen=True):
                 if loader.get_source(self.module_name) == self.text:
                     return cast(CodeType, loader.get_code(self.module_name))
         return compile(self.text, self.path, "exec", dont_inherit=True)
+
+    @property
+    def symbols(self) -> dict[str, str]:
+        r"""The symbols that the file defines, LaTeX without dollar signs, with their meanings in words.
+
+        >>> ClaimsFile("my_claims.py", 'SYMBOLS = {"R_k": "the risk of $k$ layers"}').symbols
+        {'R_k': 'the risk of $k$ layers'}
+        """
+        given = getattr(self.module(), "SYMBOLS", {})
+        rule = "it is a mapping of symbols in LaTeX to their meanings, such as {'R_k': 'the risk of $k$ layers'}"
+        if not isinstance(given, Mapping):
+            raise InvalidInput(f"SYMBOLS = {shown(given)}: {rule}.")
+        for symbol, meaning in given.items():
+            if not (isinstance(symbol, str) and isinstance(meaning, str) and meaning.strip()):
+                raise InvalidInput(f"SYMBOLS: {shown(symbol)} = {shown(meaning)}: {rule}.")
+            try:
+                read(symbol)
+            except UnreadableError as why:
+                raise InvalidInput(
+                    f"SYMBOLS: {shown(symbol)} is not a symbol in LaTeX without dollar signs: {why}."
+                ) from None
+        return on_one_line(dict(given))
 
     def function(self, function: Callable[..., Any]) -> FileFunction:
         """A function of the file, in a form that can be sent to other processes."""

@@ -444,8 +444,6 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
         The range that it declares, which its evidence covers if it is supported: "n >= 2", "L".
     by_hand
         The document with the argument in words, if it needs one for its range.
-    symbols
-        The symbols that its claims file defines: LaTeX without dollar signs, and the meaning, which may hold `$LaTeX$`.
     """
 
     id: str
@@ -480,7 +478,6 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
     forall: tuple[str, ...] = ()
     by_hand: str = ""
-    symbols: dict[str, str] = {}
 
     def _title(self) -> str:
         return f"{self.id} {self.verdict}"
@@ -605,6 +602,9 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         Title of the report; empty for lipverify's own.
     author
         Author of the claims; may be empty.
+    symbols
+        The symbols that claims files define, in LaTeX without dollar signs, and their meanings, which may hold
+        `$LaTeX$`.
     asked
         The manifest: one entry a claim, in the order of the claims.
     passages
@@ -624,6 +624,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     claims: tuple[Record, ...]
     title: str = ""
     author: str = ""
+    symbols: dict[str, str] = {}
     asked: tuple[Asked, ...] = ()
     passages: tuple[Passage, ...] = ()
     counts: str = ""

@@ -5,7 +5,7 @@ Claims are declared in `lipverify.claims.language.claim`; a run executes their p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -236,10 +236,9 @@ class Claim:
         The range that it declares, and the document with the argument for it, if it needs one.
     heading
         The place of the claim in the report.
-    file
-        The path of the claims file as given on the command line; empty for claims of `checks/`.
-    symbols
-        The symbols that its file defines, in LaTeX, with their meanings.
+    file, symbols
+        The path of the claims file as given on the command line, and the symbols that it defines, with their meanings;
+        empty for claims of `checks/`.
     false_latex, true_latex
         The controls as text that may hold `$LaTeX$`.
     tried
@@ -265,7 +264,7 @@ class Claim:
     by_hand: str = ""
     heading: Heading | None = None
     file: str = ""
-    symbols: dict[str, str] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     false_latex: str = ""
     true_latex: str = ""
     tried: tuple[Tried, ...] = ()

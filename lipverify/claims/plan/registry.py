@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -22,7 +22,6 @@ from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.declaration import Sought, claims, sought
 from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.errors import InvalidInput
-from lipverify.foundation.latex import UnreadableError, read
 from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import shown, told
 from lipverify.foundation.shipped import shipped
@@ -107,13 +106,18 @@ def is_path(pattern: str) -> bool:
 
 
 def _claims_of_files(paths: Sequence[str], profile: Profile) -> dict[str, tuple[Claim, ...]]:
-    """The claims of each file; refused if two files have a claim with the same id."""
+    """The claims of each file; refused if two files have a claim with the same id, or a symbol with two meanings."""
     files = {path: claims_of(path, profile) for path in paths}
     homes: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for path, held in files.items():
         for claim in held:
             if homes.setdefault(claim.id, path) != path:
                 raise InvalidInput(f"{path}: id = {claim.id!r}: {homes[claim.id]} has a claim of this id too.")
+            for symbol, meaning in claim.symbols.items():
+                if meanings.setdefault(symbol, meaning) != meaning:
+                    way_out = "one report has one meaning for a symbol, so rename it, or verify the files one by one"
+                    raise InvalidInput(f"{path}: SYMBOLS: {symbol} has another meaning in another file; {way_out}.")
     return files
 
 
@@ -148,27 +152,9 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
     rule = "lipverify's own claims have this name; begin with one of yours, such as 'mine'"
     guarded(file, lambda: _require_ids(planned, lambda stem: stem not in taken, rule))
     guarded(file, lambda: _plan(planned))
+    symbols = guarded(file, lambda: file.symbols)
     heading = Heading(section=f"Claims of {file.name}", title="")
-    symbols = guarded(file, lambda: _symbols(file))
     return tuple(replace(claim, file=path, heading=heading, symbols=symbols) for claim, _ in planned)
-
-
-def _symbols(file: ClaimsFile) -> dict[str, str]:
-    """The symbols that a file defines for its report, by `SYMBOLS = {"R_k": "the risk of k layers"}`."""
-    stated = getattr(file.module(), "SYMBOLS", {})
-    rule = "it maps symbols in LaTeX to their meanings, texts of one line and at most 200 letters"
-    if not isinstance(stated, Mapping) or not all(
-        isinstance(text, str) and text.strip() and len(text) <= 200 and "\n" not in text
-        for text in (*stated, *stated.values())
-    ):
-        raise InvalidInput(f"SYMBOLS = {shown(stated)}: {rule}.")
-    symbols = {symbol.strip(" $"): meaning.strip() for symbol, meaning in stated.items()}
-    for symbol in symbols:
-        try:
-            read(symbol)
-        except UnreadableError as error:
-            raise InvalidInput(f"SYMBOLS: {shown(symbol)}: {error}; {rule}.") from None
-    return symbols
 
 
 def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:

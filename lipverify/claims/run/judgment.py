@@ -29,7 +29,7 @@ from lipverify.loss.methods import best_grade
 
 COPIED = (
     "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
-    "reading", "forall", "by_hand", "symbols",
+    "reading", "forall", "by_hand",
 )  # fmt: skip
 """Fields of a record that are those of its claim."""
 

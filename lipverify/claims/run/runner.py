@@ -106,6 +106,7 @@ def run(
         claims=tuple(deciding.records[index] for index in range(len(claims))),
         title=title,
         author=author,
+        symbols={symbol: meaning for claim in claims for symbol, meaning in claim.symbols.items()},
     )
     return sealed(ledger, {claim.id: (len(claim.cells), len(claim.evidence.cross_checks)) for claim in claims})
 

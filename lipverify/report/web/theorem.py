@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from lipverify.foundation.quoting import counted
 from lipverify.report.evidence import Agreement, Evidence, Judgement, Measurement
-from lipverify.report.model import Drawing, Line, Reading, Report, Row, Symbol, Theorem, Topic
+from lipverify.report.model import Drawing, Reading, Report, Row, Symbol, Theorem, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.readings import Remark
 from lipverify.report.web.markup import Child, Markup, element, join
@@ -197,10 +197,9 @@ def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Mark
     words = page.formulas
     details = None if topic is None else evidence(topic, content, page)
     before = (None, *content.readings)
-    lines = {line.id: line for line in (*row.lines, *content.others)}
     read_as = join(map(words.rich, content.assumptions), "; ")
     claims = [
-        _claim(reading, lines[reading.id], last, content, claim_anchor(content, k), page)
+        _claim(reading, last, content, claim_anchor(content, k), page)
         for k, (reading, last) in enumerate(zip(content.readings, before, strict=False))
     ]
     return element(
@@ -250,25 +249,25 @@ def _headline(content: Theorem, row: Row, words: Formulas) -> Markup:
     ))  # fmt: skip
 
 
-def _claim(reading: Reading, line: Line, last: Reading | None, theorem: Theorem, anchor: str, page: Page) -> Markup:
+def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str, page: Page) -> Markup:
     """One claim with its own address; text that the claim before it already has is left out."""
     words, target = page.formulas, page.ids[anchor]
     standing = [(reading.kind, None), (reading.grade, page.grades.get(reading.grade))]
-    title = words.rich(line.title), (" (", words.rich(line.apart), ")") if line.apart else None
+    title = words.rich(reading.title), (" (", words.rich(reading.apart), ")") if reading.apart else None
     return element(
         "article",
         element(
             "h5",
-            verdict(reading.verdict), " ", element("span", words.rich(line.range), class_="range"), " ",
+            verdict(reading.verdict), " ", element("span", words.rich(reading.range), class_="range"), " ",
             [element("span", name, title=meaning, class_="standing") for name, meaning in standing if name],
             [element("strong", mark, class_="mark") for mark in reading.marks],
             element("a", "#", href=f"#{target}", class_="link", aria_label="Link to this claim"),
         ),
-        element("p", title) if line.title or line.apart else None,
+        element("p", title) if reading.title or reading.apart else None,
         words.display(reading.statement) if last is None or reading.statement != last.statement else None,
         [
             element("p", measured(case, words), ("; claimed ", words.rich(case.allowed)) if case.allowed else None)
-            for case in line.telling
+            for case in reading.telling
         ],
         _grade(reading, last),
         _facts(reading, last, theorem, words),
