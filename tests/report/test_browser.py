@@ -421,6 +421,15 @@ def test_the_keyboard_reaches_everything_in_order_and_shows_where_it_is(page: Pa
     assert page.run("document.querySelectorAll('summary').length") >= 5
 
 
+def test_what_scrolls_is_reached_by_the_keyboard(page: Page) -> None:
+    page.resize(390, 844)
+    page.run(OPEN_ALL)
+    scrolls = "each => getComputedStyle(each).overflowX === 'auto' && each.scrollWidth > each.clientWidth"
+    assert page.run(found("main p", scrolls)), "the wide formula scrolls"
+    reached = "each.tabIndex >= 0 || each.querySelector('a, summary, [tabindex]')"
+    assert page.run(found("body *", f"each => ({scrolls})(each) && !({reached})")) == []
+
+
 def test_the_skip_link_and_a_summary_work_by_key(page: Page) -> None:
     page.press("Tab")
     page.press("Enter")

@@ -29,7 +29,7 @@ function expand(part) {
 
 // a line that a formula makes wider than the window scrolls, by the keyboard too
 function reach(part) {
-  for (const line of all("p, dd, figcaption, .legend", part)) if (line.scrollWidth > line.clientWidth) line.tabIndex = 0;
+  for (const line of all("p, dd, td, figcaption, blockquote, .legend", part)) if (line.scrollWidth > line.clientWidth) line.tabIndex = 0;
 }
 reach(root);
 addEventListener("resize", () => reach(root));
