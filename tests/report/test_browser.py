@@ -424,6 +424,9 @@ def test_the_keyboard_reaches_everything_in_order_and_shows_where_it_is(page: Pa
 def test_what_scrolls_is_reached_by_the_keyboard(page: Page) -> None:
     page.resize(390, 844)
     page.run(OPEN_ALL)
+    for k in range(page.run("document.querySelectorAll('main section').length")):  # a part is laid out in sight
+        page.run(f"document.querySelectorAll('main section')[{k}].scrollIntoView()")
+        page.run("new Promise(done => setTimeout(done, 50))")
     scrolls = "each => getComputedStyle(each).overflowX === 'auto' && each.scrollWidth > each.clientWidth"
     assert page.run(found("main p", scrolls)), "the wide formula scrolls"
     reached = "each.tabIndex >= 0 || each.querySelector('a, summary, [tabindex]')"

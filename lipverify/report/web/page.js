@@ -28,12 +28,15 @@ function expand(part) {
 }
 
 // a line that a formula makes wider than the window scrolls, by the keyboard too
-function reach(part) {
-  for (const line of all("p, dd, td, figcaption, blockquote, .legend", part)) if (line.scrollWidth > line.clientWidth) line.tabIndex = 0;
-}
-reach(root);
-addEventListener("resize", () => reach(root));
-document.addEventListener("toggle", (event) => { if (event.target.open) { expand(event.target); reach(event.target); } }, true);
+const linesOf = (part) => all("p, dd, td > div, figcaption, blockquote, .legend, .statements", part);
+const reach = (line) => { if (line.scrollWidth > line.clientWidth) line.tabIndex = 0; };
+const widths = new ResizeObserver((seen) => { for (const { target } of seen) reach(target); });
+for (const line of linesOf(root)) widths.observe(line);
+document.addEventListener("toggle", (event) => {
+  if (!event.target.open) return;
+  expand(event.target);
+  for (const line of linesOf(event.target)) { reach(line); widths.observe(line); }
+}, true);
 
 // the element with an address; an id without its last parts leads to the first claim that begins with it
 function find(name) {

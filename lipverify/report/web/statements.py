@@ -1,4 +1,4 @@
-"""The table of statements on the page: under the place and title of each, what is printed, measured and found."""
+"""The tables of statements on the page: under the place and title of each, what is printed, measured and found."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from lipverify.report.web.words import Formulas, number, outcome, verdict
 _HEADER = ("printed", "measured", "to match", "verdict, range, grade")
 
 
-def statements(parts: Sequence[Part], words: Formulas, ids: Mapping[str, str]) -> Markup:
-    """The table; `ids` has the addresses of the entries, to which the headings lead."""
-    head = element("tr", [element("th", name, scope="col") for name in _HEADER])
-    body = [
+def statements(parts: Sequence[Part], words: Formulas, ids: Mapping[str, str]) -> list[Markup]:
+    """A table for each section; `ids` has the addresses of the entries, to which the headings lead."""
+    head = element("thead", element("tr", [element("th", name, scope="col") for name in _HEADER]))
+    return [
         element(
-            "tbody",
-            _spanning("section", words.rich(part.title)) if part.title and len(parts) > 1 else None,
-            [_place(row, words, ids[row.anchor]) for row in part.rows],
+            "div",
+            element(
+                "table",
+                element("caption", words.rich(part.title)) if part.title and len(parts) > 1 else None,
+                head,
+                element("tbody", [_place(row, words, ids[row.anchor]) for row in part.rows]),
+            ),
+            class_="statements wide", role="group", aria_label="Statements",
         )
         for part in parts
-    ]
-    whole = element("table", element("thead", head), body)
-    return element("div", whole, class_="statements wide", tabindex="0", role="group", aria_label="All statements")
+    ]  # fmt: skip
 
 
 def _place(row: Row, words: Formulas, target: str) -> list[Markup]:
@@ -31,11 +34,7 @@ def _place(row: Row, words: Formulas, target: str) -> list[Markup]:
     link = element("a", words.rich(row.title), href=f"#{target}")
     outcomes = [(" ", outcome(name)) for name, _ in row.standing.outcomes]
     lines = [element("tr", [element("td", cell) for cell in _cells(line, words)]) for line in row.lines]
-    return [_spanning("place", link, outcomes), *lines]
-
-
-def _spanning(name: str, *content: Child) -> Markup:
-    return element("tr", element("th", content, colspan=len(_HEADER), scope="colgroup", class_=name))
+    return [element("tr", element("th", link, outcomes, colspan=len(_HEADER), scope="colgroup")), *lines]
 
 
 def _cells(line: Line, words: Formulas) -> tuple[Child, ...]:
