@@ -60,5 +60,5 @@ def measured(case: Telling, words: Formulas) -> Child:
     """The deciding number of a quantity, and the ratio that decided where exponents are equal."""
     sign = (" = " if [run.kind for run in case.quantity] == ["math"] else ": ") if case.quantity else None
     point = (" at ", words.rich(case.case)) if case.case else None
-    ratio = ("; ", words.rich(case.ratio)) if case.ratio else None
+    ratio = (element("br"), words.rich(case.ratio)) if case.ratio else None
     return words.rich(case.quantity), sign, element("b", number(case.measured)), point, ratio
