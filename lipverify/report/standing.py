@@ -35,9 +35,9 @@ def nearest_first(records: Sequence[Record]) -> list[Record]:
 
 
 def _short(where: str) -> str:
-    """The range, or a reference to the readings if it is too long for a line; the grade says what was extrapolated."""
+    """The range, or a reference to the table of statements if it is too long; the grade says what was extrapolated."""
     where = where.removesuffix(BRIEFLY).removesuffix(", ")
-    return where if len(where) <= WITH_TEXT else "in the ranges of its readings"
+    return where if len(where) <= WITH_TEXT else "at the points in the table"
 
 
 def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import msgspec
 
-from lipverify.claims.ledger.outcomes import measured, passages, resting_on
+from lipverify.claims.ledger.outcomes import behind, measured, passages, resting_on
 from lipverify.claims.ledger.reach import reach_of_record, telling
 from lipverify.claims.ledger.record import KINDS, Cell, Kind, Ledger, Passage, Record
 from lipverify.claims.ledger.symbols import Scalar
@@ -162,7 +162,7 @@ def entries(ledger: Ledger) -> list[Entry]:
     for record in ledger.claims:
         places.setdefault((record.source.paper, record.source.place), []).append(record)
     judged = {(passage.paper, passage.place): passage for passage in passages(measured(ledger.claims))}
-    chosen = {key: _deciding(records, judged.get(key)) for key, records in places.items()}
+    chosen = {key: _deciding(records, judged.get(key), ledger.claims) for key, records in places.items()}
     headings = Counter(_under(records[0]) for records in chosen.values())
     return [
         _entry(
@@ -191,17 +191,21 @@ def sentence(words: str) -> str:
     return words[:1].upper() + words[1:] if first == "a" or (len(first) > 1 and first.isalpha()) else words
 
 
-def _deciding(records: Sequence[Record], passage: Passage | None) -> list[Record]:
-    """The claims of a place with a row: the printed ones, or the deciding reading, or else the one nearest to print."""
+def _deciding(records: Sequence[Record], passage: Passage | None, among: Sequence[Record]) -> list[Record]:
+    """The claims of a place with a row: the printed ones, or the deciding reading, or else the one nearest to print.
+
+    Of several readings that decide, the first with the grade of the passage.
+    """
     if passage is None:
         return [min(records, key=lambda record: [*KINDS].index(record.kind))]
     printed = [record for record in records if record.kind == "printed"]
-    told = [record for record in records if record.id in passage.telling] or list(records)
-    return printed or [record for record in told if _reading(record) == _reading(told[0])]
-
-
-def _reading(record: Record) -> str:
-    return record.reading or record.id
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        if record.id in passage.telling:
+            groups.setdefault(record.reading or record.id, []).append(record)
+    return printed or next(
+        (held for held in groups.values() if behind(held, among) == passage.grade), next(iter(groups.values()))
+    )
 
 
 def _under(record: Record) -> str:

@@ -194,7 +194,7 @@ def test_the_command_lists_changes_with_reasons_and_colour_adds_nothing_but_colo
         "Verdicts that moved: 1",
         "affine/lower/ambient ✗ refuted → ✓ supported",
         "d = 2, law = affine: ✗ refuted → ✓ supported",
-        "0.4000003 ± 7e−7 → 0.9 ± 7e−7, beyond the errors; allowed [0.5, ∞) → (0.2, ∞)",
+        "0.40000030 ± 6.7e−7 → 0.9 ± 6.7e−7, beyond the errors; allowed [0.5, ∞) → (0.2, ∞)",
         "gone cell d = 3, law = affine",
         "the control is caught again",
         "Only in A: 1",

@@ -148,7 +148,7 @@ def test_shared_assumptions_are_printed_once(folder: Path) -> None:
     assert model(book(OFTEN - 1)).front.setting == ()
     text = text_of(pdf(book(OFTEN), folder, "setting.pdf", evidence=False))
     assert text.count(squeezed(usual)) == 1
-    assert text.count(squeezed("Read as. the setting of page 1")) == OFTEN
+    assert text.count(squeezed("Read as. (a) of page 1; ReLU law")) == OFTEN
     assert text.count(squeezed(own)) == 1
 
 

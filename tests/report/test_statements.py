@@ -47,6 +47,16 @@ def test_a_passage_with_readings_has_the_rows_of_the_one_that_decides() -> None:
     assert [each.id for each in entries(ledger(readings[-1:]))[0].claims] == ["mine.rate/d"]
 
 
+def test_of_several_readings_that_hold_the_best_founded_has_the_rows() -> None:
+    readings = [
+        claim(f"mine.rate/{grade}", "Lemma 1", kind="convention", verdict="supported", grade=grade)
+        for grade in ("sampled", "exact", "bounded")
+    ]
+    (entry,) = entries(ledger(tuple(readings)))
+    assert entry.passage is not None
+    assert [(row.id, row.grade) for row in entry.rows] == [("mine.rate/exact", entry.passage.grade)]
+
+
 def test_a_heading_is_the_place_and_the_title_and_never_an_id() -> None:
     row = row_of(claim("mine.box/lower", "Theorem 6", title="the box kernel attains the bound: lower bound"))
     assert row.heading == "Theorem 6. The box kernel attains the bound"
