@@ -172,7 +172,6 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     """Text and place of the printed statement, for the readings that the statement is judged by."""
     quoted: tuple[tuple[Text, Text], ...]
     """(place, words) of each of these, for a page that must not repeat the words."""
-    statement: Text
     assumptions: tuple[Text, ...]
     """The fair reading: assumptions that the sources leave open and that all readings nearest to print share."""
     instead: Text

@@ -56,7 +56,6 @@ def theorem(
             (rich(sources.place_in_paper(source)), rich(source.printed))
             for source in {sources.quotation(record.source): record.source for record in nearest}.values()
         ),
-        statement=statement_of(ordered[0].statement),
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
         reason=rich(_reason(nearest)),

@@ -290,7 +290,7 @@ def _facts(reading: Reading, last: Reading | None, theorem: Theorem, words: Form
     """What else is said of a claim, and is not said of the reading before it."""
     facts = [
         ("Read as", reading.assumptions, last and last.assumptions),
-        ("Broke off" if reading.verdict == "error" else "Not decided", (reading.problem,), None),
+        ("Broke off" if reading.verdict == "error" else "Inconclusive", (reading.problem,), None),
         ("What holds", (reading.instead,), (theorem.instead,)),
         ("Why", (reading.reason,), (theorem.reason,) if last is None else (last.reason,)),
         ("Control", (reading.control,), last and (last.control,)),
