@@ -9,6 +9,7 @@ import msgspec
 
 from lipverify.claims.ledger.record import Cell, CrossCheck, Record
 from lipverify.report import coordinates, digits, readings
+from lipverify.report.statements import ratio
 from lipverify.report.text import Text, printable, rich
 
 
@@ -59,7 +60,7 @@ def evidence(records: Sequence[Record]) -> tuple[Evidence, ...]:
             groups.setdefault(repr(measured), []).append(record)
     # at most four readings in adjacent columns of a page
     parts = [group[k : k + 4] for group in groups.values() for k in range(0, len(group), 4)]
-    return tuple(_table(part, len(records)) for part in parts)
+    return tuple(map(_table, parts))
 
 
 def _quantity(cell: Cell) -> str:
@@ -70,7 +71,7 @@ def _claimed(cell: Cell) -> str:
     return cell.claimed_latex or cell.claimed
 
 
-def _table(group: Sequence[Record], all_readings: int) -> Evidence:
+def _table(group: Sequence[Record]) -> Evidence:
     first = group[0].cells
     known = coordinates.shared([cell.where for cell in first])
     same = {
@@ -85,13 +86,12 @@ def _table(group: Sequence[Record], all_readings: int) -> Evidence:
     noted = _beginning(tuple(notes))
     whose = readings.short_labels(group) if len(group) > 1 else (readings.label(group[0]),)
     lead = [
-        readings.label(group[0]) if len(group) == 1 and all_readings > 1 else "",
         same.get("quantity", ""),
         coordinates.words(known),
         f"by the method “{same['method']}”" if "method" in same else "",
     ]
     return Evidence(
-        common=_joined(lead),
+        common=rich("; ".join(filter(None, lead))),
         where=tuple(map(rich, headings)),
         varying=tuple(name for name in ("quantity", "method") if name not in same),
         readings=tuple(printable(label) for label in whose),
@@ -100,12 +100,6 @@ def _table(group: Sequence[Record], all_readings: int) -> Evidence:
         notes=tuple((number, rich(note[len(noted) :])) for note, number in notes.items()),
         noted=rich(noted),
     )
-
-
-def _joined(pieces: Sequence[str]) -> Text:
-    """The name of a reading as code, followed by the rest."""
-    name, *rest = pieces
-    return rich("; ".join(piece for piece in (f"`{name}`" if name else "", *rest) if piece))
 
 
 def _row(cells: Sequence[Cell], point: tuple[str, ...], notes: dict[str, str]) -> Measurement:
@@ -121,7 +115,8 @@ def _row(cells: Sequence[Cell], point: tuple[str, ...], notes: dict[str, str]) -
 
 def _judgement(cell: Cell, notes: dict[str, str]) -> Judgement:
     """The judgement of one reading; equal notes share a number."""
-    note = notes.setdefault(cell.note, _letter(len(notes))) if cell.note.strip() else ""
+    text = ratio(cell) or cell.note
+    note = notes.setdefault(text, _letter(len(notes))) if text.strip() else ""
     return Judgement(
         claimed=rich(_claimed(cell)),
         verdict=cell.verdict,

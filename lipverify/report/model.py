@@ -136,6 +136,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The reasons for the grade."""
     theorems: tuple[str, ...]
     """The sentences of the certified theorems that it rests on, as the checker makes them."""
+    title: Text
+    """The statement in words; empty if the title of its place says it."""
+    apart: Text
+    """What tells it from other claims with this title and this formula."""
     statement: Text
     assumptions: tuple[Text, ...]
     """The assumptions that the readings of the statement do not share."""
@@ -168,7 +172,6 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     """Text and place of the printed statement, for the readings that the statement is judged by."""
     quoted: tuple[tuple[Text, Text], ...]
     """(place, words) of each of these, for a page that must not repeat the words."""
-    statement: Text
     assumptions: tuple[Text, ...]
     """The fair reading: assumptions that the sources leave open and that all readings nearest to print share."""
     instead: Text

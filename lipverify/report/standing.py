@@ -12,8 +12,8 @@ from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
 from lipverify.report.text import rich
 
-LONGEST, WITH_TEXT = 160, 100
-"""Longest range in a line, alone and with other text, in characters with formulas as source."""
+WITH_TEXT = 100
+"""Longest range in a line with other text, in characters with formulas as source."""
 
 
 def nearest_to_print(records: Sequence[Record]) -> Kind | None:

@@ -21,7 +21,7 @@ from lipverify.claims.ledger.verdict import Verdict
 from lipverify.foundation.latex import plain
 from lipverify.report import coordinates, digits, readings, sources
 
-__all__ = ["Entry", "Number", "Row", "entries", "heading", "numbers", "rows", "sentence"]
+__all__ = ["Entry", "Number", "Row", "entries", "heading", "numbers", "ratio", "rows", "sentence"]
 
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
@@ -307,7 +307,7 @@ def _number(cell: Cell, cells: Sequence[Cell]) -> Number:
         low=cell.allowed.low,
         high=cell.allowed.high,
         claimed=_claimed(cell),
-        ratio=_ratio(cell),
+        ratio=ratio(cell),
         margin=cell.margin,
     )
 
@@ -329,7 +329,7 @@ _EQUAL = re.compile(r"at equality: the ratio to s\^(\S+) tends to (\S+) ± (\S+)
 _EXPONENT = re.compile(r"limit exponent of \$(.*)\$ in \$(.*)\$")
 
 
-def _ratio(cell: Cell) -> str:
+def ratio(cell: Cell) -> str:
     """What the ratio of a quantity to the claimed power showed; empty if the exponents decided."""
     equal, of = _EQUAL.fullmatch(cell.note), _EXPONENT.fullmatch(cell.quantity_latex)
     if equal is None or of is None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lipverify.claims.ledger.figure import Figure, Layer
 from lipverify.claims.ledger.outcomes import grounds, resting_on
-from lipverify.claims.ledger.reach import condition, decisive, reach_of_record
+from lipverify.claims.ledger.reach import condition
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
 from lipverify.foundation.quoting import counted
@@ -16,8 +16,8 @@ from lipverify.report.drawings import joined
 from lipverify.report.front import Draw, shared_by
 from lipverify.report.lines import lines, problem, statement_of, typeset
 from lipverify.report.model import Reading, Table, Theorem
-from lipverify.report.standing import LONGEST, judged_by, nearest_first, standing
-from lipverify.report.statements import Entry, numbers
+from lipverify.report.standing import judged_by, nearest_first, standing
+from lipverify.report.statements import Entry, Row, numbers, sentence
 from lipverify.report.text import printable, rich
 
 
@@ -38,6 +38,7 @@ def theorem(
     figure = telling_figure(records)
     nearest = judged_by(records)
     ordered = told_first(records, passages)
+    rows = {row.id: row for row in (*entry.rows, *entry.others)}
     proofs = {record.id for record in records if record.proves}  # they stand behind a grade
     picture = None if figure is None else draw(figure)
     pictured = "" if picture is None or not picture.file else drawn.setdefault(picture.file, entry.anchor)
@@ -55,13 +56,12 @@ def theorem(
             (rich(sources.place_in_paper(source)), rich(source.printed))
             for source in {sources.quotation(record.source): record.source for record in nearest}.values()
         ),
-        statement=statement_of(ordered[0].statement),
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
         reason=rich(_reason(nearest)),
         picture=picture if pictured in ("", entry.anchor) else None,
         pictured="" if pictured == entry.anchor else pictured,
-        readings=tuple(_reading(record, shared, records, passages) for record in ordered),
+        readings=tuple(_reading(record, rows[record.id], shared, entry, passages) for record in ordered),
         others=lines((row for row in entry.others if row.id not in proofs), entry),
         tables=tables_of(records, "theorem"),
         judged=_judged(records),
@@ -132,10 +132,10 @@ def _table(table: LedgerTable) -> Table:
     )
 
 
-def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], passages: Sequence[Passage]) -> Reading:
+def _reading(record: Record, row: Row, shared: Sequence[str], entry: Entry, passages: Sequence[Passage]) -> Reading:
     """One claim; `shared` contains the assumptions printed above the table."""
     own = tuple(rich(text) for text in record.assumptions if text.strip() and text not in shared)
-    of = resting_on(record, records)
+    of = resting_on(record, entry.claims)
     reasons, theorems = grounds(of.cells)
     if of is not record:
         reasons = (f"proved by {of.id}", *reasons)
@@ -148,25 +148,21 @@ def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], p
         grade=of.grade or "",
         reasons=tuple(map(printable, reasons)),
         theorems=tuple(map(printable, theorems)),
+        title=rich(sentence(row.title) if row.title != entry.title else ""),
+        apart=rich(row.apart),
         statement=statement_of(record.statement),
         assumptions=own,
         instead=rich(record.corrected if readings.differs(record) else ""),
         reason=rich(record.finding),
         verdict=record.verdict,
         outcome=next((passage.outcome for passage in passages if record.id in passage.claims), ""),
-        range=rich(_range(record)),
+        range=rich(row.range),
         control=rich(record.control.latex or record.control.statement, inline=True),
         limits=rich(condition(record.cells, record.verdict)),
         telling=typeset(numbers(record)),
         marks=readings.marks(record),
         problem=problem(record),
     )
-
-
-def _range(record: Record) -> str:
-    """The range of the verdict, or the number of its cells if the range is long; the evidence lists them."""
-    full = reach_of_record(record, latex=True)
-    return full if len(full) <= LONGEST else f"in {counted(len(decisive(record.cells, record.verdict)), 'cell')}"
 
 
 def _judged(records: Sequence[Record]) -> str:

@@ -16,8 +16,7 @@ SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"
 LEGEND = (
     "A number with its signed distance to the edge of the set that a reading allows: ✓ inside, ✗ outside, ? across the "
     "edge; ‡ marks a control that was not caught there. Readings of one statement that rest on the same measurement "
-    "share a table, with a column for each; a reading is named by the end of its id. A dash means that no finite edge "
-    "bounds the set."
+    "share a table, with a column for each. A dash means that no finite edge bounds the set."
 )
 """Explains the tables of evidence."""
 

@@ -17,45 +17,93 @@ theme.addEventListener("change", () => { paint(theme.value); stored.set(theme.va
 
 if (matchMedia("(max-width: 59.99rem)").matches) for (const part of all(".side > details, .side nav > details")) part.open = false;
 
-// ---- filters: a claim is visible if it matches every field ----
+// ---- closed parts: their content is text, which the browser parses when they open ----
 
-const form = byId("filters");
+function expand(part) {
+  const held = part.querySelector(":scope > noscript");
+  if (!held) return;
+  held.insertAdjacentHTML("afterend", held.textContent);
+  held.remove();
+  if (part.claims) sift(part);
+}
+
+// a line that a formula makes wider than the window scrolls, by the keyboard too
+const linesOf = (part) => all("p, dd, td > div, figcaption, blockquote, .legend, .statements", part);
+const reach = (line) => { if (line.scrollWidth > line.clientWidth) line.tabIndex = 0; };
+const widths = new ResizeObserver((seen) => { for (const { target } of seen) reach(target); });
+for (const line of linesOf(root)) widths.observe(line);
+document.addEventListener("toggle", (event) => {
+  if (!event.target.open) return;
+  expand(event.target);
+  for (const line of linesOf(event.target)) { reach(line); widths.observe(line); }
+}, true);
+
+// the element with an address; an id without its last parts leads to the first claim that begins with it
+function find(name) {
+  for (const start of [` id="${name}"`, ` data-id="${name}/`]) {
+    const holder = all("noscript").find((held) => held.textContent.includes(start));
+    if (holder && !byId(name)) expand(holder.parentElement);
+  }
+  return byId(name) ?? all(".reading").find((claim) => claim.dataset.id.startsWith(`${name}/`));
+}
+
+// ---- filters: a claim is visible if it matches every field; nothing else is visible then ----
+
+const form = byId("filters"), found = byId("found"), whole = found.textContent;
 const facets = ["paper", "kind", "outcome", "verdict", "grade"];
 const plain = (text) => text.normalize("NFKC").toLowerCase();
-const theorems = all(".theorem").map((element) => {
-  const headline = element.querySelector("summary").textContent;
-  const claims = all(".reading", element).map((claim) =>
-    ({ element: claim, words: plain(`${headline} ${claim.dataset.id} ${claim.dataset.paper} ${claim.textContent}`) }));
-  return { element, claims };
-});
-const total = theorems.reduce((sum, theorem) => sum + theorem.claims.length, 0);
+const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+const theorems = all(".theorem");
+const decoder = document.createElement("textarea"), tags = document.createElement("template");
+const textOf = (html) => { decoder.innerHTML = html.replace(/<[^>]*>/g, ""); return decoder.value; };
+
+// the claims of a theorem as data, read from its text, because to parse all theorems takes long
+function read(theorem) {
+  const headline = theorem.querySelector("summary").textContent;
+  const html = theorem.querySelector(":scope > noscript")?.textContent ?? theorem.innerHTML;
+  theorem.claims = [...html.matchAll(/(<article [^>]*>)(.*?)<\/article>/gs)].map(([, start, content]) => {
+    tags.innerHTML = start;
+    const data = tags.content.firstChild.dataset;
+    return { data, words: plain(`${headline} ${data.id} ${data.paper} ${textOf(content)}`), fits: true };
+  });
+}
+const sift = (theorem) => all(".reading", theorem).forEach((claim, k) => { claim.hidden = !theorem.claims[k].fits; });
+const index = () => { for (const theorem of theorems) if (!theorem.claims) read(theorem); };
 
 function filter() {
+  index();
   const wanted = plain(form.elements.words.value).split(/\s+/).filter(Boolean);
   const chosen = facets.map((name) => [name, form.elements[name].value]).filter(([, value]) => value);
+  const active = wanted.length + chosen.length > 0;
   let shown = 0, held = 0;
-  for (const { element, claims } of theorems) {
-    let any = false;
-    for (const { element: claim, words } of claims) {
-      const fits = chosen.every(([name, value]) => claim.dataset[name] === value) && wanted.every((word) => words.includes(word));
-      claim.hidden = !fits;
-      shown += fits;
-      any ||= fits;
-    }
-    element.hidden = !any;
-    held += any;
+  for (const theorem of theorems) {
+    for (const claim of theorem.claims)
+      claim.fits = chosen.every(([name, value]) => claim.data[name] === value) && wanted.every((word) => claim.words.includes(word));
+    const count = theorem.claims.filter((claim) => claim.fits).length;
+    theorem.hidden = !count;
+    sift(theorem);
+    shown += count;
+    held += count > 0;
   }
   for (const section of all("section.theorems")) section.hidden = !section.querySelector(".theorem:not([hidden])");
-  const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-  byId("found").textContent = shown === total ? many(total, "claim") : `${shown} of ${many(total, "claim")}, in ${many(held, "theorem")}`;
+  for (const part of all(".unfiltered")) part.hidden = active;
+  found.textContent = active ? `${shown} of ${whole}, in ${many(held, "theorem")}` : whole;
+  if (active && byId("theorems").getBoundingClientRect().top < 0) scrollTo(0, 0);
 }
+form.addEventListener("focusin", index, { once: true });
 form.addEventListener("input", filter);
+for (const button of all(".counts button")) button.addEventListener("click", () => {
+  form.elements.outcome.value = button.value;
+  form.closest("details").open = true;
+  form.elements.outcome.focus();
+  filter();
+});
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(filter));
 form.elements.open.addEventListener("click", () => {
-  const shown = theorems.filter(({ element }) => !element.hidden);
-  const open = !shown.every(({ element }) => element.open);
-  for (const { element } of shown) element.open = open;
+  const shown = theorems.filter((element) => !element.hidden);
+  const open = !shown.every((element) => element.open);
+  for (const element of shown) { expand(element); element.open = open; }
   form.elements.open.textContent = open ? "Close all" : "Open all";
 });
 
@@ -64,11 +112,11 @@ form.elements.open.addEventListener("click", () => {
 function follow() {
   const name = location.hash.slice(1);
   if (!name) return;
-  let target = byId(name);
-  if (!target) { try { target = byId(decodeURIComponent(name)); } catch { /* not an address */ } }
+  let target = find(name);
+  if (!target) { try { target = find(decodeURIComponent(name)); } catch { /* not an address */ } }
   if (!target) return;
   if (target.closest("[hidden]")) { form.reset(); filter(); }
-  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") { expand(at); at.open = true; }
   target.scrollIntoView();
   if (!target.hasAttribute("tabindex")) target.setAttribute("tabindex", "-1");
   const first = target.tagName === "DETAILS" ? target.querySelector("summary") : target;
@@ -126,17 +174,21 @@ function step(plot, key) {
   show(plot, points.find((point) => point.group === next));
 }
 
-for (const plot of all(".plot")) {
-  plot.addEventListener("pointermove", (event) => show(plot, nearest(plot, event)));
-  plot.addEventListener("pointerleave", () => show(plot, null));
-  plot.addEventListener("blur", () => show(plot, null));
-  plot.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") return show(plot, null);
-    if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"].includes(event.key)) return;
-    event.preventDefault();
-    step(plot, event.key);
-  });
-}
+const plotAt = (event) => event.target.closest?.(".plot");
+const leave = () => { if (here) show(here.closest(".plot"), null); };
+addEventListener("pointermove", (event) => {
+  const plot = plotAt(event);
+  if (plot) show(plot, nearest(plot, event)); else leave();
+});
+root.addEventListener("pointerleave", leave);
+addEventListener("focusout", leave);
+addEventListener("keydown", (event) => {
+  const plot = plotAt(event);
+  if (plot && event.key === "Escape") return leave();
+  if (!plot || !["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"].includes(event.key)) return;
+  event.preventDefault();
+  step(plot, event.key);
+});
 addEventListener("scroll", () => { tip.hidden = true; }, { capture: true, passive: true });
 
 follow();

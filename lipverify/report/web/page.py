@@ -15,6 +15,7 @@ from lipverify.report.looks import colour_rule
 from lipverify.report.model import Report
 from lipverify.report.web.drawing import drawing
 from lipverify.report.web.markup import Child, Markup, element, join
+from lipverify.report.web.statements import statements
 from lipverify.report.web.theorem import Page, addresses, figure, symbols, theorem
 from lipverify.report.web.words import Formulas, outcome, table
 
@@ -157,7 +158,7 @@ def _options(values: list[str], report: Report) -> list[Markup]:
 
 
 def _contents(report: Report, words: Formulas) -> Markup:
-    links: list[tuple[Child, str]] = [("What was asked", "theorems")]
+    links: list[tuple[Child, str]] = [("What was asked", "result")]
     links += [
         (words.rich(section.title), f"section-{k}") for k, section in enumerate(report.sections, 1) if section.title
     ]
@@ -169,23 +170,28 @@ def _contents(report: Report, words: Formulas) -> Markup:
         ("Provenance", "provenance"),
     ]
     entries = [element("li", element("a", name, href=f"#{target}")) for name, target in links]
-    return element("nav", _part("Contents", element("ul", entries)), aria_label="Contents")
+    return element("nav", _part("Contents", element("ul", entries)), aria_label="Contents", class_="unfiltered")
 
 
 def _main(report: Report, page: Page) -> Markup:
     words, front = page.formulas, report.front
     rows = {row.anchor: row for part in front.parts for row in part.rows}
     topics = {topic.theorem: topic for topic in report.topics}
-    counts = [element("li", outcome(name), f" {count}") for name, count in front.counts]
+    counts = [
+        element("li", element("button", outcome(name), f" {count}", type="button", value=name))
+        for name, count in front.counts
+        if count
+    ]
     return element(
         "main",
         element(
             "section",
-            element("h2", "What was asked"),
-            element("ul", counts, class_="counts", aria_label="Passages"),
+            element("h2", "What was asked", id="result"),
+            element("ul", counts, class_="counts", aria_label="Passages") if counts else None,
             [element("p", words.rich(text)) for text in front.summary],
+            statements(front.parts, words, page.ids) if rows else None,
             [figure(picture, page) for picture in front.pictures],
-            symbols(front.symbols, words),
+            class_="unfiltered",
         ),
         [
             element(
@@ -236,4 +242,7 @@ def _back(report: Report, words: Formulas) -> list[Markup]:
         ("sources", "Sources", sources),
         ("provenance", "Provenance", element("dl", made)),
     ]  # fmt: skip
-    return [element("section", element("h2", title, id=anchor), content) for anchor, title, content in parts]
+    return [
+        element("section", element("h2", title, id=anchor), content, class_="unfiltered")
+        for anchor, title, content in parts
+    ]

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from lipverify.foundation.quoting import counted
 from lipverify.report.evidence import Agreement, Evidence, Judgement, Measurement
-from lipverify.report.model import Drawing, Reading, Report, Row, Symbol, Telling, Theorem, Topic
+from lipverify.report.model import Drawing, Reading, Report, Row, Symbol, Theorem, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.readings import Remark
 from lipverify.report.web.markup import Child, Markup, element, join
+from lipverify.report.web.statements import measured
 from lipverify.report.web.words import Formulas, code, outcome, table, verdict
 from lipverify.report.words import SIGNS
 
@@ -37,6 +38,14 @@ def part(title: str, content: Child) -> Markup | None:
     return join((element("h4", title), content)) if content else None
 
 
+def closed(content: Child) -> Markup:
+    """Content that a browser parses only when its part opens, or at once if it runs no scripts.
+
+    With scripts, the inside of `noscript` is text.
+    """
+    return element("noscript", content)
+
+
 def symbols(known: Iterable[Symbol], words: Formulas) -> Markup | None:
     """Symbols and their meanings; empty if there are none."""
     entries = [(element("dt", words.rich(entry.symbol)), element("dd", words.rich(entry.meaning))) for entry in known]
@@ -44,7 +53,7 @@ def symbols(known: Iterable[Symbol], words: Formulas) -> Markup | None:
 
 
 def figure(drawing: Drawing, page: Page) -> Markup:
-    """A figure with its caption, and a description for screen readers."""
+    """A figure with its caption, and a description for screen readers; a link if it is on the page already."""
     words = page.formulas
     if not drawing.file:
         return element(
@@ -53,21 +62,25 @@ def figure(drawing: Drawing, page: Page) -> Markup:
             f" ({drawing.problem}): ",
             words.rich(drawing.caption),
         )
-    first = drawing.anchor not in page.anchors
+    if drawing.anchor in page.anchors:
+        return element("p", "Figure, above: ", element("a", words.rich(drawing.caption), href=f"#{drawing.anchor}"))
     page.anchors.add(drawing.anchor)
     return element(
         "figure",
         element("p", drawing.alt, class_="unseen"),
         page.figures[drawing.file],
         element("figcaption", words.rich(drawing.caption)),
-        id=drawing.anchor if first else None,
+        id=drawing.anchor,
     )
 
 
 def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
-    """The address of each theorem and claim by its anchor: its own name, numbered if it would be taken."""
+    """The address of each theorem and claim by its anchor: its own name, numbered if it would be taken.
+
+    The first theorem with claims of a stem has the stem, any other the id of its first claim.
+    """
     addresses: dict[str, str] = {}
-    taken = {"theorems", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
+    taken = {"theorems", "result", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
     taken |= {*figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}
 
     def take(key: str, name: str) -> None:
@@ -79,9 +92,10 @@ def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
         addresses[key] = address
 
     for theorem in (theorem for section in report.sections for theorem in section.theorems):
-        take(theorem.anchor, theorem.stem)
+        first = theorem.readings[0].id
+        take(theorem.anchor, first if quote(theorem.stem, safe="/.-_~") in taken else theorem.stem)
         for k, reading in enumerate(theorem.readings):
-            if reading.id == theorem.stem and k == 0:
+            if k == 0 and addresses[theorem.anchor] == quote(reading.id, safe="/.-_~"):
                 addresses[claim_anchor(theorem, k)] = addresses[theorem.anchor]
             else:
                 take(claim_anchor(theorem, k), reading.id)
@@ -113,7 +127,7 @@ def evidence(topic: Topic, theorem: Theorem, page: Page) -> Markup | None:
         return None
     count = sum(len(evidence.rows) for evidence in topic.evidence)
     name = f"Evidence: {counted(count, 'measurement')}"
-    return element("details", element("summary", name), content, class_="evidence", id=page.ids[topic.anchor])
+    return element("details", element("summary", name), closed(content), class_="evidence", id=page.ids[topic.anchor])
 
 
 def _unsaid(remarks: Iterable[Remark], printed: Iterable[Remark]) -> list[Remark]:
@@ -126,9 +140,9 @@ def _numbers(evidence: Evidence, words: Formulas) -> Markup:
     """Measurements with the judgement of each reading; a claimed value common to all rows is printed once."""
     alone = len(evidence.readings) == 1
     header: list[Child] = [*map(words.rich, evidence.where), *evidence.varying, "measured"]
-    for name, claimed in zip(evidence.readings, evidence.claimed, strict=True):
-        header += [] if claimed else [("claimed" if alone else (code(name), " claims"))]
-        header.append("margin" if alone else (code(name), element("br"), words.rich(claimed)))
+    for claimed in evidence.claimed:
+        header += [] if claimed else ["claimed"]
+        header.append(("margin to ", words.rich(claimed)) if claimed and not alone else "margin")
     rows = [
         [
             *map(words.rich, row.where),
@@ -156,7 +170,8 @@ def _field(row: Measurement, name: str, words: Formulas) -> Markup:
 def _judged(judgement: Judgement, claimed: object, words: Formulas) -> list[Child]:
     """The judgement of one reading on a number: the claimed value, if it differs between rows, and the margin."""
     name, note = judgement.verdict, element("sup", judgement.note) if judgement.note else None
-    margin = element("span", f"{SIGNS[name]} {judgement.margin}", class_=f"verdict {name}", title=name)
+    margin = "equal" if (name, judgement.margin) == ("supported", "0") else judgement.margin
+    margin = element("span", f"{SIGNS[name]} {margin}", class_=f"verdict {name}", title=name)
     text = join((margin, None if judgement.caught else " ‡", note))
     return [text] if claimed else [words.rich(judgement.claimed), text]
 
@@ -182,26 +197,36 @@ def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Mark
     words = page.formulas
     details = None if topic is None else evidence(topic, content, page)
     before = (None, *content.readings)
+    read_as = join(map(words.rich, content.assumptions), "; ")
     claims = [
-        _reading(reading, last, content, claim_anchor(content, k), page)
+        _claim(reading, last, content, claim_anchor(content, k), page)
         for k, (reading, last) in enumerate(zip(content.readings, before, strict=False))
     ]
     return element(
         "details",
         element("summary", _headline(content, row, words)),
-        words.display(content.statement),
-        part("Printed", words.remarks(content.sources)),
-        part("Read as", [element("p", words.rich(text)) for text in content.assumptions]),
-        part("What holds", element("p", words.rich(content.instead)) if content.instead else None),
-        None if content.picture is None else figure(content.picture, page),
-        part("Why", element("p", words.rich(content.reason)) if content.reason else None),
-        part("Readings", claims),
-        [words.table(table) for table in content.tables],
-        part("Symbols", symbols(_symbols(content), words)),
-        _checked(content, words),
+        closed((
+            part("Printed", [element("blockquote", words.rich(text)) for _, text in content.quoted if text]),
+            part("Read as", element("p", read_as) if read_as else None),
+            part("What holds", element("p", words.rich(content.instead)) if content.instead else None),
+            part("Why", element("p", words.rich(content.reason)) if content.reason else None),
+            _picture(content, page),
+            part("Claims", claims),
+            [words.table(table) for table in content.tables],
+            part("Symbols", symbols(_symbols(content), words)),
+            _checked(content, words),
+        )),
         details,
         class_="theorem", id=page.ids[content.anchor], data_paper=content.paper,
     )  # fmt: skip
+
+
+def _picture(content: Theorem, page: Page) -> Markup | None:
+    """The figure of a theorem, or where it stands."""
+    if content.pictured:
+        where = page.ids.get(content.pictured, "result")
+        return element("p", "Figure: ", element("a", "as above", href=f"#{where}"), ".")
+    return None if content.picture is None else figure(content.picture, page)
 
 
 def _symbols(theorem: Theorem) -> tuple[Symbol, ...]:
@@ -209,40 +234,42 @@ def _symbols(theorem: Theorem) -> tuple[Symbol, ...]:
     return Defined().with_symbols(replace(theorem, symbols=()), theorem.stem, own=theorem.own).symbols
 
 
-def _headline(theorem: Theorem, row: Row, words: Formulas) -> Markup:
-    name = words.rich(theorem.title) if theorem.title else code(theorem.stem)
+def _headline(content: Theorem, row: Row, words: Formulas) -> Markup:
     tally = [
         element("span", outcome(name, count if count != "1" else ""), " ", words.rich(where))
-        for (name, count), where in zip(theorem.standing.outcomes, theorem.standing.ranges, strict=False)
-    ] or [element("span", words.rich(theorem.standing.ranges[0]))]
-    rest = [verdict(name, count) for name, count in theorem.standing.others]
+        for (name, count), where in zip(content.standing.outcomes, content.standing.ranges, strict=False)
+    ] or [element("span", words.rich(content.standing.ranges[0]))]
+    rest = [verdict(name, count) for name, count in content.standing.others]
     return join((
-        element("h3", name),
+        element("h3", words.rich(content.title)),
         element("span", tally, class_="tally"),
-        element("span", code(theorem.stem), ", ", words.rich(row.place), class_="faint"),
+        element("span", row.paper, class_="faint"),
         element("span", "other claims: ", join(rest, " "), class_="faint rest") if rest else None,
         [element("strong", mark, class_="mark") for mark in row.marks],
     ))  # fmt: skip
 
 
-def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str, page: Page) -> Markup:
-    """One claim with its own address; text that the reading before it already has is left out."""
+def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str, page: Page) -> Markup:
+    """One claim with its own address; text that the claim before it already has is left out."""
     words, target = page.formulas, page.ids[anchor]
-    span = words.rich(reading.range) if reading.range else None
     standing = [(reading.kind, None), (reading.grade, page.grades.get(reading.grade))]
+    title = words.rich(reading.title), (" (", words.rich(reading.apart), ")") if reading.apart else None
     return element(
         "article",
         element(
             "h5",
-            verdict(reading.verdict), " ", element("span", span, class_="range") if span else None, " ",
-            element("a", code(reading.label), href=f"#{target}", class_="link", aria_label=f"Link to {reading.id}"),
-            " ",
+            verdict(reading.verdict), " ", element("span", words.rich(reading.range), class_="range"), " ",
             [element("span", name, title=meaning, class_="standing") for name, meaning in standing if name],
             [element("strong", mark, class_="mark") for mark in reading.marks],
+            element("a", "#", href=f"#{target}", class_="link", aria_label="Link to this claim"),
         ),
+        element("p", title) if reading.title or reading.apart else None,
         words.display(reading.statement) if last is None or reading.statement != last.statement else None,
-        [element("p", _telling(case, words)) for case in reading.telling],
-        _grade(reading),
+        [
+            element("p", measured(case, words), ("; claimed ", words.rich(case.allowed)) if case.allowed else None)
+            for case in reading.telling
+        ],
+        _grade(reading, last),
         _facts(reading, last, theorem, words),
         id=None if target == page.ids[theorem.anchor] else target,
         class_="reading", data_kind=reading.kind, data_grade=reading.grade, data_verdict=reading.verdict,
@@ -250,19 +277,20 @@ def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: s
     )  # fmt: skip
 
 
-def _grade(reading: Reading) -> list[Markup]:
-    """The first theorem behind a claim, and folded the reasons for its grade with the other theorems."""
+def _grade(reading: Reading, last: Reading | None) -> list[Markup]:
+    """The first theorem behind a claim, unless the last claim has it; folded, the reasons and the other theorems."""
     theorems = [element("p", element("strong", "Theorem: "), sentence) for sentence in reading.theorems]
+    shown = [] if last is not None and last.theorems == reading.theorems else theorems[:1]
     reasons = [element("p", text) for text in reading.reasons]
-    folded = [element("details", element("summary", "Why this grade"), reasons, theorems[1:])] if reasons else []
-    return theorems[:1] + folded
+    rest = theorems[len(shown) :]
+    return [*shown, *([element("details", element("summary", "Why this grade"), reasons, rest)] if reasons else [])]
 
 
 def _facts(reading: Reading, last: Reading | None, theorem: Theorem, words: Formulas) -> list[Markup]:
     """What else is said of a claim, and is not said of the reading before it."""
     facts = [
         ("Read as", reading.assumptions, last and last.assumptions),
-        ("Broke off" if reading.verdict == "error" else "Not decided", (reading.problem,), None),
+        ("Broke off" if reading.verdict == "error" else "Inconclusive", (reading.problem,), None),
         ("What holds", (reading.instead,), (theorem.instead,)),
         ("Why", (reading.reason,), (theorem.reason,) if last is None else (last.reason,)),
         ("Control", (reading.control,), last and (last.control,)),
@@ -273,12 +301,6 @@ def _facts(reading: Reading, last: Reading | None, theorem: Theorem, words: Form
         for name, texts, known in facts
         if any(texts) and texts != known
     ]
-
-
-def _telling(case: Telling, words: Formulas) -> Child:
-    point = (" at ", words.rich(case.case)) if case.case else None
-    allowed = ("; allowed ", words.rich(case.allowed)) if case.allowed else None
-    return words.rich(case.quantity), point, ": ", element("b", case.measured), allowed, f"; margin {case.margin}"
 
 
 def _checked(theorem: Theorem, words: Formulas) -> Markup:

@@ -113,11 +113,14 @@ class Formulas:
             for formula, (_, text, _) in zip(compiled, self._numbers, strict=True)
         ]
         # text of the model has no control characters
-        return re.sub("\x02(\\d+)\x03", lambda match: typeset[int(match[1])], page)
+        page = re.sub("\x02(\\d+)\x03", lambda match: typeset[int(match[1])], page)
+        # MathML does not count as the text that a heading of a column must have
+        return page.replace('<th scope="col"><math alttext=', '<th scope="col"><math aria-label=')
 
     def rich(self, text: Text) -> Markup:
-        """Convert words, code and formulas to HTML."""
-        return join(self._run(run) for run in text)
+        """Convert words, code and formulas to HTML; a formula and the comma after it stay in one line."""
+        html = join(self._run(run) for run in text)
+        return Markup(re.sub("(\x02\\d+\x03[,.;:)]+)", r'<span class="kept">\1</span>', html))
 
     def label(self, text: str) -> Markup:
         """Convert the text of a figure, which may contain `$LaTeX$`."""
@@ -125,8 +128,11 @@ class Formulas:
 
     def display(self, text: Text) -> Markup:
         """A displayed statement, with one line for each part, which scrolls in a narrow window."""
-        parts = [tuple(part) for apart, part in groupby(text, lambda run: run == APART) if not apart]
-        return join(element("div", self._part(part), class_="formula", tabindex="0") for part in parts)
+        return join(element("div", self._part(part), class_="formula", tabindex="0") for part in _parts(text))
+
+    def lines(self, text: Text) -> list[Markup]:
+        """A statement in a table, with one line for each part."""
+        return [element("div", self.rich(part)) for part in _parts(text)]
 
     def _part(self, runs: Text) -> Markup:
         """A formula as display mathematics, or inline if it contains words."""
@@ -143,15 +149,23 @@ class Formulas:
                 return join(run.text)
 
     def remarks(self, remarks: Iterable[Remark]) -> list[Markup]:
-        """One paragraph for each text, after the names of its readings."""
-        return [
-            element("p", (code(remark.readings), ": ") if remark.readings else None, self.rich(remark.text))
-            for remark in remarks
-        ]
+        """One paragraph for each text."""
+        return [element("p", self.rich(remark.text)) for remark in remarks]
 
     def table(self, it: Table) -> Markup:
         rows = [[self.rich(cell) for cell in row] for row in it.rows]
         return table(self.rich(it.caption), [self.rich(cell) for cell in it.header], rows)
+
+
+def _parts(text: Text) -> list[Text]:
+    """The independent parts of a statement."""
+    return [tuple(part) for apart, part in groupby(text, lambda run: run == APART) if not apart]
+
+
+def number(text: str) -> Markup:
+    """A number with its powers of ten as exponents."""
+    parts = re.split(r"e(−?\d+)", text)
+    return join([("×10", element("sup", part)) if k % 2 else part for k, part in enumerate(parts)])
 
 
 def code(text: str) -> Markup:
@@ -177,5 +191,5 @@ def table(caption: Markup, header: Iterable[Child], rows: Iterable[Iterable[Chil
     whole = element("table", element("thead", head), element("tbody", body))
     above = element("figcaption", caption) if caption else None
     return element(
-        "figure", above, element("div", whole, class_="wide", tabindex="0", role="region", aria_label="Table")
+        "figure", above, element("div", whole, class_="wide", tabindex="0", role="group", aria_label="Table")
     )
