@@ -351,11 +351,11 @@ def test_a_figure_that_cannot_be_drawn_leaves_the_page_intact() -> None:
 
 def test_a_figure_of_two_theorems_is_led_to() -> None:
     """A theorem's page shows its own figure and links to a figure of another theorem's page."""
-    own, shared = slopes_figure(None, None), replace(slopes_figure(None, None), caption="again")
+    own, shared, other = (slopes_figure(low, None) for low in (None, lambda d: 1 / d, lambda d: 2 / d))
     claims = [
         record("a.b", figures=(terms_figure(),)),
         record("a.c", figures=(own, shared)),
-        record("a.d", figures=(replace(own, caption="first"), shared)),
+        record("a.d", figures=(other, shared)),
     ]
     page = Parsed(web_page(ledger(tuple(claims))))
     figures = [a["id"] for a in page.all("figure") if "id" in a]
