@@ -52,6 +52,7 @@ from lipverify.foundation.ladder import FEWEST_POINTS, ladder, require_long
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, latex_number
+from lipverify.foundation.style import in_style
 from lipverify.foundation.validation import LARGEST, function, numbers
 from lipverify.limits import LOUD, LOUDER, Limit, extrapolate, fitted, limit_beside_logarithms, limit_of_slopes
 
@@ -142,13 +143,14 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         constant = latex_number(self.constant, self.constant_error)
         return rf"$Q(s) \sim {constant}\, {power}$" if self._has_constant else rf"$Q(s) = {power}\, s^{{o(1)}}$"
 
+    @in_style
     def plot(self, ax: Any = None) -> Any:
         """Plot the local exponents along the ladder, and their limit with its error; returns the axes."""
         ax = axes(ax)
-        ax.plot(self.slope_at, self.local_slopes, "o-", label="local exponents")
-        ax.axhline(self.exponent, color="black", linewidth=1, label="limit")
-        if math.isfinite(self.error):
-            ax.axhspan(self.exponent - self.error, self.exponent + self.error, alpha=0.2)
+        ax.plot(self.slope_at, self.local_slopes, "o", markerfacecolor="none", label="local exponents")
+        known = math.isfinite(self.error)
+        label = "their limit" if known else "their last, without a limit"
+        ax.errorbar(self.slope_at[-1:], [self.exponent], [self.error] if known else None, fmt="D", label=label)
         ax.set(xscale="log", xlabel="s", ylabel="exponent", title=self._title())
         ax.legend()
         return ax

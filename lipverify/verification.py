@@ -21,6 +21,8 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_target
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
+from lipverify.foundation.showing import legend
+from lipverify.foundation.style import in_style
 from lipverify.foundation.validation import a_seed, chosen, require_processes
 from lipverify.loss.terms import BackendName
 from lipverify.report import write_report, write_web_page
@@ -30,11 +32,11 @@ __all__ = ["Verification", "verify"]
 __dir__ = directory(__name__)
 
 MOST = 24
-"""Most claims in one figure: six rows of four, each still legible on a screen."""
-ACROSS = 4
+"""Most claims in one figure: eight rows of three, each still legible on a screen."""
+ACROSS = 3
 """Claims in a row of the figure."""
-SIZE = (3.6, 3.0)
-"""Width and height of one claim's axes in a figure, in inches."""
+SIZE = (4.2, 2.8)
+"""Width and height of one claim's axes in a figure with the names of its cells, in inches."""
 
 
 class Verification(Ledger, frozen=True, kw_only=True):
@@ -74,8 +76,11 @@ class Verification(Ledger, frozen=True, kw_only=True):
             raise KeyError(f"id = {shown(id)} is not in this ledger; similar ids: {', '.join(similar)}.")
         return records[id]
 
+    @in_style
     def plot(self, *ids: str) -> Any:
-        """Plot the measured value of each cell over its shaded allowed range.
+        """Plot the measured value of each cell over its shaded allowed range, beside its control.
+
+        Axes without a point say why: no cell was measured, or none has a finite error.
 
         Parameters
         ----------
@@ -108,6 +113,7 @@ class Verification(Ledger, frozen=True, kw_only=True):
                 draw_cells(records[k], ax)
             else:
                 ax.set_axis_off()
+        legend(figure)
         return figure
 
     def to_dataframe(self, table: Literal["claims", "cells", "cross_checks", "curves", "heat_maps"] = "claims") -> Any:

@@ -102,12 +102,12 @@ def losses(noise: str, found: Any) -> Figure:
         y, error = tuple(value for value, _ in points), tuple(min(each, value) for value, each in points)
         series.append(Series(label=model, x=tuple(map(float, DEPTHS)), y=y, error=error))
         y = tuple(printed(noise, model, k).value for k in DEPTHS)
-        series.append(Series(label=f"{model}, printed", x=tuple(map(float, DEPTHS)), y=y, style="points"))
+        series.append(Series(label=model, x=tuple(map(float, DEPTHS)), y=y, style="points"))
     ends = (float(DEPTHS[0]), float(DEPTHS[-1]))
-    for name in ("ConstRR", "AdaRR", "TunedRR", "Bayes"):
-        level = measured(noise, name, 0, here)[0]
-        if level:
-            series.append(Series(label=name, x=ends, y=(level, level), style="dashed"))
+    levels = {name: measured(noise, name, 0, here)[0] for name in ("ConstRR", "AdaRR", "TunedRR", "Bayes")}
+    ordered = sorted((name for name, level in levels.items() if level), key=lambda name: -levels[name])
+    for name in ordered:
+        series.append(Series(label="ridge regression", x=ends, y=(levels[name],) * 2, style="dashed"))
     panel = Panel(
         title=f"loss by layers, {named(noise)}",
         xlabel="layers",
@@ -116,7 +116,8 @@ def losses(noise: str, found: Any) -> Figure:
         series=tuple(series),
     )
     return Figure(
-        caption=f"Adjusted loss against depth, {named(noise)}: measured (lines), printed (points) and baselines (dashed).",
+        caption=f"Adjusted loss against depth, {named(noise)}: measured (lines), printed (points); ridge regression "
+        f"(dashed), from above: {', '.join(ordered)}.",
         alt="Curves that fall with depth: GD++ levels off at ConstRR, DIAG and FULL continue to fall towards TunedRR and Bayes.",
         panels=(panel,),
         # one law represents all on the first page, whichever columns are refuted

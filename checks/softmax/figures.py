@@ -84,6 +84,7 @@ def line(label: str, x: np.ndarray, y: np.ndarray, **style: Any) -> Series:
     return Series(label=label, x=tuple(map(float, x)), y=tuple(map(float, y)), **style)
 
 
+TERMS = {"B": "bias $B$", "N": "noise $N$"}
 FALLS = {"affine": ("w^{-2}", 2.0), "relu": ("w^{-3/2}", 1.5)}
 """The power law of the bias in LaTeX, and its exponent in 1/w."""
 
@@ -102,19 +103,19 @@ def tradeoff(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figu
         xlabel="$w_{KQ}$",
         ylabel="loss",
         series=(
-            line("bias $B$", w, B),
-            line("noise $N$", w, N),
+            line(TERMS["B"], w, B),
+            line(TERMS["N"], w, N),
             line("loss $B + N$", w, B + N),
             *(_sampled_points(letter, sampled) for letter in "BN"),
-            Series(label="minimum, at $w^*$", x=(exact["w*"],), y=(exact["loss*"],), style="points"),
+            Series(label="loss $B + N$", x=(exact["w*"],), y=(exact["loss*"],), style="points"),
             *_rates(law, d, w, B, N),
         ),
         regions=(_printed_bias(n, w, B),),
     )
     return Figure(
-        caption=rf"""Bias $B$, noise $N$ and their sum, {SAID[law]}: by the exact method (lines) and on sampled contexts
-        (points with 95 % intervals). Shaded: the printed $\Omega(L^2/w^2) < B < \Theta(L^2/w + L^2/n)$ with the closest constants
-        that hold for $w \geq 1$. Dashed: the printed $\sigma^2 (w^{{d/2}} + 1)/n$ of the noise, and the rates that hold,
+        caption=rf"""Bias $B$, noise $N$ and their sum, {SAID[law]}: by the exact method (lines; circle: the minimum, at
+        $w^*$) and on sampled contexts (points with 95 % intervals). Shaded: the printed $\Omega(L^2/w^2) < B < \Theta(L^2/w + L^2/n)$ with the closest constants
+        that hold for $w \geq 1$. The printed shape of $N$ is $\sigma^2 (w^{{d/2}} + 1)/n$. Dashed: the rates that hold,
         ${FALLS[law][0]}$ of $B$ and $w^{{(d-1)/2}}/n$ of $N$.""",
         alt=f"""For the {SAID[law]} the bias falls and the noise rises with w; their sum is least at w* =
         {exact["w*"]:.2g}. The bias lies inside the printed range; the noise rises more slowly than is printed.""",
@@ -127,24 +128,24 @@ def _sampled_points(letter: str, sampled: dict[str, Value]) -> Series:
     """The sampled values of one term whose interval excludes zero."""
     values = [(w, *sampled[f"{letter}({w:g})"]) for w in SEEN]
     x, y, error = zip(*((w, value, error) for w, value, error in values if error < value), strict=True)
-    return Series(label=f"${letter}$, sampled", x=x, y=y, error=error, style="errorbars")
+    return Series(label=TERMS[letter], x=x, y=y, error=error, style="errorbars")
 
 
 def _printed_bias(n: int, w: np.ndarray, B: np.ndarray) -> Region:
     """c / w^2 < B < C (1/w + 1/n), with the closest constants that hold for w >= 1."""
     x, bias = w[w >= 1], B[w >= 1]
     low, high = np.min(bias * x**2) / x**2, np.max(bias / (1 / x + 1 / n)) * (1 / x + 1 / n)
-    edges = {"x": x, "low": low, "high": high}
-    return Region(label="printed range of $B$", **{name: tuple(map(float, edge)) for name, edge in edges.items()})
+    points = [tuple(map(float, edge)) for edge in (x, low, high)]
+    return Region(label="printed range of $B$", x=points[0], low=points[1], high=points[2])
 
 
 def _rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tuple[Series, ...]:
     """The printed shape of the noise, scaled to be right at w = 0, and the sharp rates through the largest w."""
-    x, (written, power) = w[w >= 1], FALLS[law]
+    x = w[w >= 1]
     return (
-        line("printed shape of $N$", w, N[0] * (w ** (d / 2) + 1) / (w[0] ** (d / 2) + 1), style="dashed"),
-        line(f"${written}$", x, B[-1] * (x / w[-1]) ** -power, style="dashed"),
-        line("$w^{(d-1)/2}$", x, N[-1] * (x / w[-1]) ** ((d - 1) / 2), style="dashed"),
+        line("printed shape of $N$", w, N[0] * (w ** (d / 2) + 1) / (w[0] ** (d / 2) + 1)),
+        line(TERMS["B"], x, B[-1] * (x / w[-1]) ** -FALLS[law][1], style="dashed"),
+        line(TERMS["N"], x, N[-1] * (x / w[-1]) ** ((d - 1) / 2), style="dashed"),
     )
 
 
@@ -213,9 +214,7 @@ def learned(family: str, attention: str, **found: dict[str, Any]) -> Figure:
             words = setting.replace("_gd", ", GD").replace("_adam", ", Adam")
             lines.append(Series(label=words, x=tuple(run["shares"]), y=tuple(means), error=shown, style="errorbars"))
             if name == "error" and attention == "linear" and setting.endswith("_gd"):
-                lines.append(
-                    Series(label=f"{words[:-4]}, predicting 0", x=(0.0, 1.0), y=(run["nothing"],) * 2, style="dashed")
-                )
+                lines.append(Series(label="predicting 0", x=(0.0, 1.0), y=(run["nothing"],) * 2, style="dashed"))
         scale: Any = "log" if attention == "softmax" else "linear"
         panels.append(
             Panel(
@@ -270,15 +269,13 @@ def three_levels(found: list[dict[str, Value]]) -> Figure:
     errors = {L: [losses[f"loss of {L:g} on 3"][0] for losses in found] for L in LEVELS}
     linear: Any = {"xscale": "linear", "yscale": "linear"}
 
-    def lines(x: Any, y: dict[float, Any], label: str = "") -> tuple[Series, ...]:
-        return tuple(
-            Series(label=f"{label}$L = {L:g}$", x=tuple(map(float, x)), y=tuple(map(float, y[L]))) for L in LEVELS
-        )
+    def lines(x: Any, y: dict[float, Any]) -> tuple[Series, ...]:
+        return tuple(Series(label=f"$L = {L:g}$", x=tuple(map(float, x)), y=tuple(map(float, y[L]))) for L in LEVELS)
 
     functions = {L: L * np.cos(angles) for L in LEVELS}
     return Figure(
         caption=r"""Functions of three Lipschitz constants along a great circle; the attention at their optimal $w$ ($d = 3$, $n = 10^4$),
-        relative to a token at the query; the error on $L = 3$ against $n$ of each $w$, tuned at every $n$.""",
+        relative to a token at the query; the error on $L = 3$ against $n$ of the $w$ that is tuned to each $L$, at every $n$.""",
         alt="Three functions, three attention windows, and error curves against context length.",
         panels=(
             Panel(title="functions", xlabel="angle", ylabel="$f$", series=lines(angles, functions), **linear),
@@ -289,7 +286,7 @@ def three_levels(found: list[dict[str, Value]]) -> Figure:
                 series=lines(angles, windows),
                 **linear,
             ),
-            Panel(title="error on $L = 3$", xlabel="$n$", ylabel="loss", series=lines(LENGTHS, errors, "tuned to ")),
+            Panel(title="error on $L = 3$", xlabel="$n$", ylabel="loss", series=lines(LENGTHS, errors)),
         ),
     )
 

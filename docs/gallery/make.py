@@ -23,6 +23,7 @@ import lipverify as lv
 from lipverify.checks.linear_transformers import contributions, noise_levels, plain_runs
 from lipverify.checks.softmax import lowrank_training, norms
 from lipverify.foundation.streams import normals
+from lipverify.foundation.style import MARKERS, settings
 from lipverify.linear_transformer import draw_contexts, evaluation
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model, known_optimum
 from lipverify.linear_transformer.published import printed, regression_named
@@ -32,11 +33,8 @@ from lipverify.linear_transformer.training.witness import depths_of, witness
 from lipverify.optimum.pretraining import Recipe
 from lipverify.optimum.transfer import transfers
 
-STYLE = {
-    "font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "0.92",
-    "legend.frameon": False, "legend.fontsize": 7, "lines.linewidth": 1.3, "lines.markersize": 3.5,
-    "errorbar.capsize": 2, "svg.hashsalt": "lipverify",  # the same data give the same file
-}  # fmt: skip
+STYLE = {**settings(), "font.size": 8, "legend.fontsize": 7, "lines.markersize": 3.5}
+"""The style of the reports, at the size of a page."""
 L_VALUES = (1.0, 4.0, 12.0)
 """Lipschitz constants of the pictures on the circle: the paper's figure shows three and does not name them."""
 NOISE = 0.3
@@ -72,7 +70,7 @@ def heat_maps(pairs: Mapping[str, Any]) -> Figure:
     axes = panels(len(pairs), 2)
     for column, (title, pair) in zip(axes.T, pairs.items(), strict=True):
         for ax, name, matrix in zip(column, "PQ", pair, strict=True):
-            image = ax.imshow(matrix / np.abs(matrix).max(), cmap="RdBu", vmin=-1, vmax=1)
+            image = ax.imshow(matrix / np.abs(matrix).max(), cmap="RdBu_r", vmin=-1, vmax=1)
             ax.set(title=f"{name}, {title}", xticks=[], yticks=[])
             ax.spines[:].set_visible(False)
             ax.grid(visible=False)
@@ -112,8 +110,8 @@ class Circle:
         return scores / scores.sum(axis=1, keepdims=True)
 
     def draw(self, ax: Any, angle: Any) -> None:
-        """Draw the labels in grey and f in black."""
-        ax.plot(self.tokens, self.labels, ".", color="gray", label="labels")
+        """Draw the labels as grey dots and f in black."""
+        ax.plot(self.tokens, self.labels, ".", color="gray")
         ax.plot(angle, self.f(angle), "k", label="f")
 
 
@@ -182,11 +180,11 @@ def window() -> Figure:
     for (top, middle, bottom), L, color in zip(axes.T, L_VALUES, ("C0", "C1", "C2"), strict=True):
         here, best = Circle(L), lv.optimal_window(Circle(L).problem).w
         here.draw(top, angle)
-        top.plot(angle, here.weights(best, angle) @ here.labels, color)
+        top.plot(angle, here.weights(best, angle) @ here.labels, f"{color}-")
         middle.plot(here.tokens, here.weights(best, [np.pi])[0], "o", color=color)
         middle.plot(here.tokens, np.cos(here.tokens - np.pi) / here.n, "x", color="gray", label="linear attention")
-        for tuned in L_VALUES:
-            bottom.loglog(n, losses[tuned, L], "o-", label=f"softmax, w* of L = {tuned:g}")
+        for tuned, marker in zip(L_VALUES, MARKERS, strict=False):
+            bottom.loglog(n, losses[tuned, L], f"{marker}-", label=f"softmax, w* of L = {tuned:g}")
         top.set(title=f"L = {L:g}: w* = {best:.1f}", xlabel="angle of x")
         middle.set(xlabel="angle of the token; query at π")
     return labelled(axes, "tokens n", "label, estimate", "attention weight", "mean squared error")
@@ -213,7 +211,7 @@ def tradeoff() -> Figure:
         sampled = lv.loss_terms(here, few, "montecarlo", contexts=20_000, seed=SEED)
         ax.loglog(w, np.transpose([terms.bias, terms.noise, terms.total]), label=["bias B", "noise N", "loss B + N"])
         ax.errorbar(few, sampled.total, sampled.total_error, fmt="k.", label="loss, sampled")
-        ax.plot(best.w, best.loss, "*", color="crimson", markersize=9, label="minimum, at w*")
+        ax.plot(best.w, best.loss, "k*", markersize=9, label="minimum, at w*")
         ax.set_title(f"d = {d}: w* = {best.w:.2f}")
     return labelled(axes, "w", "mean squared error")
 
@@ -227,7 +225,7 @@ def methods() -> Figure:
         for ax, term in zip(axes[0], ("bias", "noise"), strict=True):
             distance, error = relative(terms, lv.loss_terms(here, w), term)
             (line,) = ax.loglog(w, distance, "o", label=f"{name}: distance")
-            ax.loglog(w, error, alpha=0.6, color=line.get_color(), label=f"{name}: stated error")
+            ax.loglog(w, error, "--", color=line.get_color(), label=f"{name}: stated error")
             ax.set_title(term)
     return labelled(axes, "w", "relative to the exact value")
 
@@ -238,8 +236,8 @@ def norm_growth() -> Figure:
     cases = [(law, tokens) for law in ("relu", "cosine") for tokens in ("isotropic", "anisotropic")]
     for ax, (law, tokens) in zip(axes[0], cases, strict=True):
         found = norms.trained(law=law, covariates=tokens, optimiser="gd", seeds=8, seed=0)
-        for L, curve in found["norms"].items():
-            ax.errorbar(found["steps"], *np.transpose(curve), fmt="o-", label=f"L = {L}")
+        for (L, curve), marker in zip(found["norms"].items(), MARKERS, strict=False):
+            ax.errorbar(found["steps"], *np.transpose(curve), fmt=f"{marker}-", label=f"L = {L}")
         ax.set(title=f"{law}, {tokens}", ylim=(0, None))
     return labelled(axes, "step", "|M|, spectral")
 
@@ -271,12 +269,12 @@ def low_rank() -> Figure:
     """rho(M, B) and the test error along training, softmax and linear attention, on three families."""
     axes = panels(3, 2, sharey="row", subplot_kw={"yscale": "log"})
     for column, family in zip(axes.T, ("affine", "quadratic", "cosine"), strict=True):
-        for attention in ("softmax", "linear"):
+        for attention, marker in (("softmax", "o"), ("linear", "s")):
             found = lowrank_training.trained(family, attention, "product", "gd", seeds=8, seed=0)
             steps = np.array(found["shares"]) * lowrank_training.recipe_of(family, attention, "gd")["steps"]
             for ax, quantity in zip(column, ("rho", "error"), strict=True):
                 curve = np.transpose(found["curves"][quantity])[:, : len(steps)]
-                ax.errorbar(steps, *curve, fmt="o-", label=f"{attention} attention")
+                ax.errorbar(steps, *curve, fmt=f"{marker}-", label=f"{attention} attention")
         column[0].set_title(family)
     return labelled(axes, "step", "ρ(M, B)", "test error")
 
@@ -300,10 +298,10 @@ def depth() -> Figure:
     axes, layers = panels(3, 2, sharex=True, sharey=True), range(1, 8)
     laws = ("uniform-1", "uniform-3", "uniform-5", "uniform-7", "levels-1-3", "levels-1-3-5")
     for ax, law in zip(axes.flat, laws, strict=True):
-        for family, losses in losses_by_depth(law).items():
-            (line,) = ax.semilogy(range(1, len(losses) + 1), losses, "o-", label=family)
+        for (family, losses), marker in zip(losses_by_depth(law).items(), MARKERS, strict=False):
+            (line,) = ax.semilogy(range(1, len(losses) + 1), losses, f"{marker}-", label=family)
             entries = [printed(law, family, k).value for k in layers]
-            ax.semilogy(layers, entries, "x", color=line.get_color(), label=f"{family}, printed")
+            ax.semilogy(layers, entries, "x", color=line.get_color(), label="as printed")
         ax.axhline(printed(law, "TunedRR").value, color="gray", linestyle="--", label="TunedRR, printed")
         ax.set_title(law)
     return labelled(axes, "layers", "adjusted loss", "adjusted loss")
@@ -315,8 +313,8 @@ def noise_level() -> Figure:
     for pair, law, trained in ((axes[0, :2], "uniform-5", (0, 5)), (axes[0, 2:], "levels-1-3", (1, 3))):
         losses = noise_levels.at_levels(law, contexts=8192, seed=0)
         for ax, family in zip(pair, ("DIAG", "FULL"), strict=True):
-            for layers in (2, 3, 4):
-                ax.plot(levels, losses[f"{family} {layers}"], "o-", label=f"{layers} layers")
+            for layers, marker in zip((2, 3, 4), MARKERS, strict=False):
+                ax.plot(levels, losses[f"{family} {layers}"], f"{marker}-", label=f"{layers} layers")
             ax.plot(levels[1:], losses["TunedRR"][1:], "k--", label="TunedRR")
             ax.axvspan(*trained, color="0.93", zorder=0)
             ax.set_title(f"{family}, {law}")
@@ -351,7 +349,7 @@ def plain_training() -> Figure:
         ax, color = panel[family], f"C{layers - 1}"
         for run in protocol.runs("uniform-3").of(family, layers):
             steps = protocol.EVERY * np.arange(1, len(run.losses) + 1)
-            ax.plot(steps, np.subtract(run.losses, ridge), color, linewidth=0.7, label=f"depth {layers}")
+            ax.plot(steps, np.subtract(run.losses, ridge), f"{color}-", linewidth=0.7, label=f"depth {layers}")
         ax.axhline(printed("uniform-3", family, layers).value, color=color, linestyle="--", linewidth=0.8)
         ax.axhline(known, color=color, linestyle=":")
         ax.set_title(family)
@@ -365,7 +363,7 @@ def plain_noise_level() -> Figure:
         for layers, plain, known in losses_at_levels("uniform-3", family):
             for ax in column:
                 ax.plot(levels, plain, f"C{layers - 1}-", label=f"depth {layers}")
-                ax.plot(levels, known, f"C{layers - 1}:o", label=f"depth {layers}, best known")
+                ax.plot(levels, known, f"C{layers - 1}:o", label="best known")
         for ax in column:
             ax.axvspan(0, 3, color="0.93", zorder=0)
         column[0].set(title=family, xlim=(0, 4), ylim=(0, 0.6))
@@ -376,8 +374,11 @@ def plain_noise_level() -> Figure:
 def plain_weights() -> Figure:
     """The four weights of each layer of DIAG after plain training, five runs, and of the best model known (black)."""
     axes, layers, best = panels(4), range(1, 4), plain_runs.best_known("uniform-3", "DIAG", 3, ("DIAG",))
-    curves = [(f"run {k}", "o-", run.numbers) for k, run in enumerate(protocol.runs("uniform-3").of("DIAG", 3))]
-    for label, style, numbers in (*curves, ("best known", "ks--", best.kind.numbers(best.array))):
+    runs = protocol.runs("uniform-3").of("DIAG", 3)
+    least = min(runs, key=lambda run: run.losses[-1])
+    curves = [("another run", "C6o-", run.numbers) for run in runs if run is not least]
+    curves += [("best run", "C1s-", least.numbers), ("best known", "kD--", best.kind.numbers(best.array))]
+    for label, style, numbers in curves:
         for ax, name, weights in zip(axes[0], WEIGHTS, (numbers / best.kind.units).T, strict=True):
             ax.axhline(0, color="black", linewidth=0.6)
             ax.plot(layers, weights, style, label=label)

@@ -14,6 +14,7 @@ from numbers import Real
 from typing import Any
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.style import LEGEND, settings
 
 
 class Shown:
@@ -126,12 +127,23 @@ def _row(kind: str, cells: Sequence[str]) -> str:
 
 
 def axes(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot
+    """The given axes, or those of a new figure; the colours of successive curves are those of the style."""
+    if ax is None:
+        from matplotlib import pyplot
 
-    return pyplot.subplots(layout="constrained")[1]
+        return pyplot.subplots(layout="constrained")[1]
+    if not ax.has_data():
+        ax.set_prop_cycle(settings()["axes.prop_cycle"])
+    return ax
+
+
+def legend(figure: Any) -> None:
+    """One legend for all axes of a figure, below them."""
+    pairs = [pair for ax in figure.axes for pair in zip(*ax.get_legend_handles_labels(), strict=True)]
+    handles = {name: handle for handle, name in reversed(pairs)}
+    names = list(dict.fromkeys(name for _, name in pairs))
+    if names:
+        figure.legend([handles[name] for name in names], names, loc="outside lower center", ncols=LEGEND)
 
 
 def latex_number(value: float, error: float = math.inf) -> str:

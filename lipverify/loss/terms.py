@@ -9,6 +9,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.showing import Shown, axes
+from lipverify.foundation.style import in_style
 from lipverify.problem import Problem
 
 ErrorKind = Literal["bounded", "sampled", "estimated"]
@@ -110,6 +111,7 @@ class LossTerms(Terms, frozen=True, kw_only=True):
         bias, noise = r"\mathbb{E} \bigl(\sum_i a_i f(x_i) - f(x)\bigr)^2", r"\sigma^2 \mathbb{E} \sum_i a_i^2"
         return rf"$L(w) = B(w) + N(w) = {bias} + {noise}$"
 
+    @in_style
     def plot(self, ax: Any = None) -> Any:
         """Draw loss, bias and noise against w on logarithmic axes, with errors as bands, and return the axes."""
         ax = axes(ax)
@@ -121,7 +123,7 @@ class LossTerms(Terms, frozen=True, kw_only=True):
             ("noise", self.noise, self.noise_error),
         ):
             middle, spread = np.ravel(value)[order], np.ravel(error)[order]
-            (line,) = ax.plot(w, middle, label=label, linestyle="-" if label == "loss" else "--")
+            (line,) = ax.plot(w, middle, label=label)
             ax.fill_between(w, middle - spread, middle + spread, color=line.get_color(), alpha=0.2, linewidth=0)
         ax.set(xscale="log", yscale="log", xlabel="w", ylabel="loss and its parts", title=self._title())
         ax.legend()

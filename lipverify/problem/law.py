@@ -30,6 +30,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import axes
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
+from lipverify.foundation.style import in_style
 from lipverify.foundation.validation import number, zero_or_more
 from lipverify.problem.functions import Weighted
 
@@ -219,6 +220,7 @@ class RidgeLaw(FunctionLaw, frozen=True):
         """True: q is uniform."""
         return True
 
+    @in_style
     def plot(self, ax: Any = None) -> Any:
         """Plot the links h_k(z), z = <q, x> from -1 to 1, without their amplitudes; return the axes."""
         ax, z = axes(ax), np.linspace(-1, 1, 401)

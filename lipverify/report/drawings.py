@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
-from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
-from lipverify.report.figures import FLAT, LEVEL, draw, has_place, undrawable, width
+from lipverify.claims.ledger.figure import CLAIMED, CONTROL, Band, Figure, Panel, Region, Series
+from lipverify.foundation.style import LEGEND
+from lipverify.report.figures import draw, flattens, undrawable, width
+from lipverify.report.looks import entries
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
 
 
 class Drawings:
-    """Collects figures and draws them, for paper by default; `files` maps the names on the page to their content."""
+    """Collects figures and draws them, for paper by default; `files` maps names to their content, no two the same."""
 
     def __init__(self, draw_one: Callable[[Figure], bytes] = draw) -> None:
         self.files: dict[str, bytes] = {}
@@ -32,13 +34,15 @@ class Drawings:
     def _draw(self, figure: Figure) -> Drawing:
         """Draw a figure; if that fails, keep its caption and the reason."""
         figure, beyond = in_sight(figure)
-        name = f"figure-{len(self.files) + 1}.svg"
         alt = printable(figure.alt).strip() or "No description was given."
         try:
-            self.files[name] = self._draw_one(figure)
+            content = self._draw_one(figure)
         except Exception as error:  # no error of a plotting library may lose the report
             problem = printable(f"{type(error).__name__}: {error}")
             return Drawing(file="", width=1.0, caption=rich(figure.caption), alt=alt, problem=problem)
+        same = (name for name, earlier in self.files.items() if earlier == content)
+        name = next(same, f"figure-{len(self.files) + 1}.svg")
+        self.files[name] = content
         lost = undrawable(figure)
         note = f" ({lost} points have no place on these axes and are not drawn.)" if lost else ""
         note += " The control lies beyond the axes." if beyond else ""
@@ -48,28 +52,12 @@ class Drawings:
 def in_sight(figure: Figure) -> tuple[Figure, bool]:
     """The figure without the controls that would flatten a panel, and True if there were any."""
     panels = tuple(
-        msgspec.structs.replace(panel, series=tuple(s for s in panel.series if not _flattens(s, panel)))
+        replace(
+            panel, series=tuple(s for s in panel.series if not (s.label.startswith(CONTROL) and flattens(s.y, panel)))
+        )
         for panel in figure.panels
     )
-    return msgspec.structs.replace(figure, panels=panels), panels != figure.panels
-
-
-def _flattens(series: Series, panel: Panel) -> bool:
-    """True if a control is so far off that all other values would share less than a fourth of the axis."""
-    if not series.label.startswith("control"):
-        return False
-    rest = [y for curve in panel.series if not curve.label.startswith("control") for y in _heights(curve, panel)]
-    own = _heights(series, panel)
-    if not rest or not own:
-        return False
-    least = 2 * (math.log(LEVEL) if panel.yscale == "log" else FLAT * max(map(abs, rest)))  # the span of a level
-    span = max(max(rest) - min(rest), least)
-    return max(*rest, *own) - min(*rest, *own) > 4 * span > 0
-
-
-def _heights(series: Series, panel: Panel) -> list[float]:
-    log = panel.yscale == "log"
-    return [math.log(y) if log else y for y in series.y if has_place(y, log)]
+    return replace(figure, panels=panels), panels != figure.panels
 
 
 Labelled = TypeVar("Labelled", Series, Band, Region)
@@ -90,26 +78,46 @@ def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
 
 
 def _together(first: Figure, second: Figure) -> Figure | None:
-    """Both figures on the same axes; None if the axes differ."""
+    """Both figures on the same axes; None if the axes differ, or a legend would be larger than its plot."""
     if (first.caption, first.layer, len(first.panels)) != (second.caption, second.layer, len(second.panels)):
         return None
     panels = [_overlaid(a, b) for a, b in zip(first.panels, second.panels, strict=True)]
     known = [panel for panel in panels if panel is not None]
     shares = any(s in b.series for a, b in zip(first.panels, second.panels, strict=True) for s in a.series)
-    return msgspec.structs.replace(first, panels=tuple(known)) if len(known) == len(panels) and shares else None
+    both = replace(first, panels=tuple(known))
+    return both if len(known) == len(panels) and shares and len(entries(both)) <= LEGEND else None
 
 
 def _overlaid(first: Panel, second: Panel) -> Panel | None:
-    axes = ("title", "xlabel", "ylabel", "xscale", "yscale")
-    series, bands = _united(first.series, second.series), _united(first.bands, second.bands)
-    regions = _united(first.regions, second.regions)
-    if None in (series, bands, regions) or any(getattr(first, a) != getattr(second, a) for a in axes):
+    axes = ("title", "xlabel", "ylabel", "xscale", "yscale", "names")
+    series = _united(first.series, second.series)
+    bands, regions = _united(first.bands, second.bands), _shaded(first.regions, second.regions)
+    if series is None or bands is None or regions is None or any(getattr(first, a) != getattr(second, a) for a in axes):
         return None
-    return msgspec.structs.replace(first, series=series, bands=bands, regions=regions)
+    return replace(first, series=series, bands=bands, regions=regions)
 
 
 def _united(first: Sequence[Labelled], second: Sequence[Labelled]) -> tuple[Labelled, ...] | None:
-    """All distinct curves; None if a label would stand for two different curves."""
+    """All distinct curves; None if a label would stand for two different curves, unless they are edges of controls."""
     distinct = list(first) + [labelled for labelled in second if labelled not in first]
     alone = {labelled.label for labelled in first}.isdisjoint(labelled.label for labelled in distinct[len(first) :])
-    return tuple(distinct) if alone else None
+    return tuple(distinct) if alone or {labelled.label for labelled in distinct[len(first) :]} == {CONTROL} else None
+
+
+def _shaded(first: Sequence[Region], second: Sequence[Region]) -> tuple[Region, ...] | None:
+    """The shaded ranges of both; the lower and the upper bound of one claim become one range, others stay apart."""
+    if first == second or not (any(part.apart for part in first) and any(part.apart for part in second)):
+        return _united(first, second)
+    if len(first) != 1 or len(second) != 1:
+        return None
+    both = _between(first[0], second[0]) or _between(second[0], first[0])
+    return None if both is None else (both,)
+
+
+def _between(low: Region, high: Region) -> Region | None:
+    """The range between a lower and an upper bound at the same points; None if they are something else."""
+    open_ended = not any(map(math.isfinite, (*low.high, *high.low)))
+    if low.x != high.x or not open_ended or not all(a <= b for a, b in zip(low.low, high.high, strict=True)):
+        return None
+    label = f"{low.label}, {high.label.removeprefix(CLAIMED).removeprefix(': ')}".removesuffix(", ")
+    return replace(low, label=label, high=high.high)

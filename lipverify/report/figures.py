@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partialmethod
+from itertools import pairwise
 from typing import Any, Literal
 
 import matplotlib
@@ -21,16 +22,24 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 from msgspec.structs import replace
 
-from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
+from lipverify.claims.ledger.figure import CONTROL, Band, Figure, Panel, Region, Series
+from lipverify.foundation.style import STYLE, bracket
 from lipverify.report.heatmaps import draw_maps
-from lipverify.report.looks import BandLook, Look, band_looks, between, series_looks
+from lipverify.report.looks import BandLook, Look, band_looks, entries, series_looks
 from lipverify.report.text import drawable, family, printable
 
 FLAT = 0.05
 """Values within five percent of each other are drawn as a level instead of filling the axis with their last digits."""
+CLOSE = 0.002
+"""The same share beside edges, whose distance is what a figure shows; ticks of four digits tell them apart."""
 LEVEL = 1.6
 """Factor by which a log axis extends to either side of a level, enough to show 1, 2 or 5 times a power of ten."""
+CLEAR = 0.08
+"""Least distance of two ticks at measured places, as a share of their range: numbers of three digits do not overlap."""
+BEYOND = 0.12
+"""Share of an axis beyond the outermost edge, enough to see the shade of a range that is open there."""
 _STYLE: dict[str, Any] = {
+    **STYLE,
     "font.family": "cmr10",
     "mathtext.fontset": "cm",
     "font.size": 8.5,
@@ -41,38 +50,30 @@ _STYLE: dict[str, Any] = {
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
     "legend.fontsize": 8,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "axes.formatter.use_mathtext": True,
     "axes.formatter.useoffset": False,
     "axes.formatter.limits": (-3, 4),
-    "axes.axisbelow": True,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.minor.width": 0.4,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.4,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 3.8,
-    "hatch.linewidth": 0.4,
-    "svg.hashsalt": "lipverify",
+    "axes.grid": False,
     "pdf.fonttype": 42,  # TrueType, embedded: journals refuse Type 3
     "path.simplify": False,
 }
-_LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.70, 0.10, 0.26, 0.44, 0.155
-"""Margins around the axes, and the height of one row of the legend, in inches."""
+"""The style of every picture, with the fonts and sizes of the report."""
+_LEFT, _RIGHT, _TOP, _BOTTOM = 0.70, 0.10, 0.26, 0.44
+"""Margins around the axes, in inches."""
 _BESIDE = 0.46
 """Distance of the y axis' label from the axis, in inches; the tick labels lie between."""
 _CLOSE = 0.38
 """The same distance for narrow panels."""
+_SHORT = 1.2
+"""Longest label of the y axis of two panels side by side in half the width, in inches."""
 _INSIDE = 0.95
 """Largest share of the room above the axes that a label of the y axis may take."""
 _LEGEND = 3.0
 """Width of one entry of the legend, in inches."""
 _UNTITLED = 0.06
 """Room above axes without a title, in inches."""
+_EDGE = 11.0
+"""Length of the line that marks an edge, in points: three times a marker, so that it shows beside one."""
 _FACTOR = 32.0
 """Width of the power of ten above a y axis, in points."""
 _NARROW = 2.2
@@ -172,28 +173,22 @@ def _saved(canvas: Any, kind: str, text: str, about: dict[str, str]) -> bytes:
 
 
 def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
-    """Draw panels above their legend, which has as many columns as fit; a single entry needs none."""
-    looks, bands, unnamed = series_looks(figure), band_looks(figure), between(figure)
-    entries = len(looks) + len(bands) - len(unnamed)
+    """Draw panels above their legend, which has as many columns as fit."""
+    looks, bands, labels = series_looks(figure), band_looks(figure), entries(figure)
     axes = _lay_out(canvas, figure, inches)
     for panel, ax in zip(figure.panels, axes, strict=True):
         _draw_panel(ax, panel, looks, bands)
-    if entries < 2:
-        return
-    for columns in range(max(1, min(entries, int(inches / 0.8))), 0, -1):  # a column takes 0.8 inches
-        legend = _draw_legend(canvas, axes, columns, {drawable(label, _LEGEND) for label in unnamed})
+    for columns in range(len(labels), 0, -1):
+        legend = _draw_legend(canvas, axes, columns, [drawable(label, _LEGEND) for label in labels])
         if legend.get_window_extent().width <= canvas.bbox.width or columns == 1:
-            return _raise(canvas, axes, _ROW * math.ceil(entries / columns) + 0.04)
+            return _raise(canvas, axes, legend.get_window_extent().height / _DPI)
         legend.remove()
 
 
 def width(figure: Figure) -> float:
-    """The share of the text width that the figure takes: half of it for one or two panels, next to the text."""
-    entries = {series.label for panel in figure.panels for series in panel.series} - between(figure)
-    # in half the width a long legend would be taller than the axes
-    if len(figure.panels) > 2 or len(figure.maps) > 2 or len(entries) > 12:
-        return 1.0
-    return 0.49
+    """The share of the text width that the figure takes: half of it for a panel or two with short labels."""
+    wide = any(_extent(panel.ylabel, _LEGEND)[0] > _SHORT for panel in figure.panels[1:])
+    return 1.0 if len(figure.panels) > 2 or len(figure.maps) > 2 or wide else 0.49
 
 
 def undrawable(figure: Figure) -> int:
@@ -209,6 +204,50 @@ def undrawable(figure: Figure) -> int:
 def has_place(value: float, log: bool) -> bool:
     """True if an axis has a position for a value: it is finite, and positive on a log axis."""
     return math.isfinite(value) and (value > 0 or not log)
+
+
+def edges_in_sight(panel: Panel) -> list[float]:
+    """The edges for which the y axis makes room: of bands, and of separate bars if near or if a value lies outside."""
+    log = panel.yscale == "log"
+    edges = [end for band in panel.bands for end in (band.low, band.high) if end is not None and has_place(end, log)]
+    values = [point for series in panel.series[:1] for point in zip(series.x, series.y, strict=True)]
+    for region in panel.regions if values else ():
+        for x, low, high in zip(region.x, region.low, region.high, strict=True) if region.apart else ():
+            inside = not any(at == x and (y < low or y > high) for at, y in values)
+            ends = [end for end in (low, high) if has_place(end, log)]
+            edges += [end for end in ends if not (inside and flattens([end], panel))]
+    return edges
+
+
+def flattens(values: Sequence[float], panel: Panel) -> bool:
+    """True if values lie so far off that what was measured would share less than an eighth of the axis."""
+    log = panel.yscale == "log"
+    rest = [y for curve in panel.series if not curve.label.startswith(CONTROL) for y in curve.y if has_place(y, log)]
+    own = [y for y in values if has_place(y, log)]
+    if not rest or not own:
+        return False
+    least = 2 * (math.log(LEVEL) if log else FLAT * max(map(abs, rest)))  # the span of a level
+    if log:
+        rest, own = [math.log(y) for y in rest], [math.log(y) for y in own]
+    span = max(max(rest) - min(rest), least)
+    return max(*rest, *own) - min(*rest, *own) > 8 * span > 0
+
+
+def places(panel: Panel) -> list[tuple[float, str]]:
+    """The ticks of an axis of which only some places mean something: names, or the few places of separate bars."""
+    if panel.names:
+        return [(float(k), name) for k, name in enumerate(panel.names, 1)]
+    points = sorted({x for series in panel.series for x in series.x if math.isfinite(x)})
+    gaps = [b - a for a, b in pairwise(points)]
+    apart = any(region.apart for region in panel.regions) and gaps and min(gaps) >= sum(gaps) * CLEAR
+    return [(x, f"{x:g}") for x in points] if panel.xscale == "linear" and (apart or len(points) == 1) else []
+
+
+def bars(region: Region, log: bool) -> list[tuple[float, float]]:
+    """The ends of a bar around each point of a region, which take four fifths of the least distance of two points."""
+    places = sorted({math.log10(x) if log else x for x in region.x if has_place(x, log)})
+    half = 0.4 * min((b - a for a, b in pairwise(places)), default=1.0)
+    return [(x / 10**half, x * 10**half) if log else (x - half, x + half) for x in region.x]
 
 
 def _has_place(panel: Panel, x: float, y: float) -> bool:
@@ -249,7 +288,7 @@ def _raise(canvas: Any, axes: Sequence[Any], inches: float) -> None:
 
 def _room_above(panel: Panel, wide: float, tall: float) -> float:
     """Room in inches for the text above axes: a title, a y label, or the power of ten of the y axis."""
-    label = _extent(panel.ylabel, wide)[1] + 0.12 if _is_raised(panel, wide, tall) else _UNTITLED
+    label = _extent(panel.ylabel, wide)[1] + 0.12 if _is_raised(panel, tall) else _UNTITLED
     return max(label, _TOP if panel.title.strip() or _is_scaled(panel) else _UNTITLED)
 
 
@@ -262,11 +301,11 @@ def _is_scaled(panel: Panel) -> bool:
     return panel.yscale == "linear" and not 10.0 ** (low + 1) <= size < 10.0**high / (1 + FLAT)
 
 
-def _is_raised(panel: Panel, wide: float, tall: float) -> bool:
+def _is_raised(panel: Panel, tall: float) -> bool:
     """True if the y label is above the axes: it does not fit along the axis, and the panel has no title."""
-    length, height = _extent(panel.ylabel, wide)
+    length, height = _extent(panel.ylabel, _LEGEND)
     fits = length <= tall + 2 * _UNTITLED * _INSIDE and height <= _LEFT - _BESIDE
-    return not panel.title.strip() and not fits and length + _FACTOR / _DPI * _is_scaled(panel) <= wide
+    return not panel.title.strip() and not fits
 
 
 @lru_cache(4096)
@@ -300,9 +339,12 @@ def _set_ticks(ax: Any, panel: Panel) -> None:
     points = [x for series in panel.series for x in series.x if math.isfinite(x)]
     if panel.xscale == "linear" and points and all(x == round(x) for x in points):
         ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
+    if ticks := places(panel):
+        ax.set_xticks([x for x, _ in ticks], [drawable(name, _LEGEND) for _, name in ticks])
+        for name in ax.get_xticklabels():
+            name.set_fontfamily(family(name.get_text()))
     if panel.xscale == "linear" and len(set(points)) == 1:
         ax.set_xlim(points[0] - 0.5, points[0] + 0.5)
-        ax.set_xticks(points[:1])
     for axis, scale, (low, high) in ((ax.xaxis, panel.xscale, ax.get_xlim()), (ax.yaxis, panel.yscale, ax.get_ylim())):
         if scale == "log":
             axis.set_minor_formatter(NullFormatter())
@@ -318,12 +360,12 @@ def _draw_labels(ax: Any, panel: Panel) -> None:
     # a longer label gets a smaller font, down to 1 / 1.4, then is cut
     for name, width in (("title", wide), ("xlabel", wide), ("ylabel", 1.4 * (high + _TOP))):
         text = drawable(getattr(panel, name), width)
-        if name == "ylabel" and _is_raised(panel, inches.width, inches.height):
-            text = drawable(panel.ylabel, inches.width)
+        if name == "ylabel" and _is_raised(panel, inches.height):
+            text = drawable(panel.ylabel, _LEGEND)
             shift = _FACTOR / _DPI / inches.width * _is_scaled(panel)
-            ax.set_title(
-                text, loc="left", x=shift, va="bottom", fontfamily=family(text), fontsize=_STYLE["axes.labelsize"]
-            )
+            size = min(1.0, inches.width * (1 - shift) / max(_extent(panel.ylabel, _LEGEND)[0], 1e-9))
+            above = {"x": shift, "va": "bottom", "fontsize": size * _STYLE["axes.labelsize"]}
+            ax.set_title(text, loc="left", fontfamily=family(text), **above)
             continue
         label = getattr(ax, f"set_{name}")(text, fontfamily=family(text))
         if name == "ylabel":
@@ -346,6 +388,7 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
     x, y, error = ([p[i] for p in points] for i in range(3))
     over = 3 if series.style in {"line", "dashed"} else 4
     common = {"color": look.color, "label": drawable(series.label, _LEGEND), "zorder": over}
+    common["clip_on"] = over == 3 or bool(series.error)  # a marker at the end of an axis stays whole
     edge = {"markeredgecolor": "white", "markeredgewidth": 0.4}
     match series.style:
         case "line":
@@ -356,6 +399,9 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
             # hollow, so that points below remain visible
             ax.plot(x, y, linestyle="none", marker=look.marker, markerfacecolor="none",
                     markersize=_STYLE["lines.markersize"] * look.size, **common)  # fmt: skip
+        case "lower" | "upper" | "value":
+            outline = {"marker": bracket(series.style), "markersize": _EDGE, "markerfacecolor": "none"}
+            ax.plot(x, y, linestyle="none", markeredgewidth=1.2, **outline, **common)
         case "errorbars":
             ax.errorbar(
                 x, y, error, linestyle="none", marker=look.marker, capsize=2, elinewidth=0.8,
@@ -365,16 +411,16 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
 
 def _make_room(ax: Any, panel: Panel) -> None:
     """Extend the y axis to every finite edge of a band, and keep noise from filling the axis."""
+    edges = edges_in_sight(panel)
+    share = CLOSE if edges else FLAT
     if panel.yscale == "linear":
         low, high = ax.get_ylim()
-        middle, least = (low + high) / 2, FLAT * max(abs(low), abs(high))
+        middle, least = (low + high) / 2, share * max(abs(low), abs(high))
         if high - low < least:
             ax.set_ylim(middle - least, middle + least)
-    elif (low := ax.get_ylim()[0]) * (1 + 4 * FLAT) > (high := ax.get_ylim()[1]):
+    elif (low := ax.get_ylim()[0]) * (1 + 4 * share) > (high := ax.get_ylim()[1]):
         middle = math.sqrt(low * high)
         ax.set_ylim(middle / LEVEL, middle * LEVEL)
-    edges = [e for band in panel.bands for e in (band.low, band.high) if e is not None]
-    edges = [e for e in edges if _has_place(panel, 1.0, e)]
     if not edges:
         return
     low, high = ax.get_ylim()
@@ -383,9 +429,9 @@ def _make_room(ax: Any, panel: Panel) -> None:
     span = ends[1] / ends[0] if log else ends[1] - ends[0]
     for edge in {min(edges), max(edges)}:
         if edge <= low:
-            low = edge / span**0.06 if log else edge - 0.06 * span
+            low = edge / span**BEYOND if log else edge - BEYOND * span
         if edge >= high:
-            high = edge * span**0.06 if log else edge + 0.06 * span
+            high = edge * span**BEYOND if log else edge + BEYOND * span
     ax.set_ylim(low, high)
 
 
@@ -406,26 +452,35 @@ def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
 
 
 def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
+    limits = ax.get_xlim(), ax.get_ylim()
+    fill = {"facecolor": look.color, "alpha": 0.45, "linewidth": 0, "hatch": look.hatch or None, "zorder": 0.5}
+    fill["label"] = drawable(region.label, _LEGEND)
     ends = zip(region.x, region.low, region.high, strict=True)
-    points = [(x, low, high) for x, low, high in ends if _has_place(panel, x, low) and _has_place(panel, x, high)]
-    limits = ax.get_ylim()
-    ax.fill_between(
-        *zip(*points, strict=True) if points else ([], [], []), facecolor=look.color, alpha=0.45, linewidth=0,
-        hatch=look.hatch or None, label=drawable(region.label, _LEGEND), zorder=0.5,
-    )  # fmt: skip
-    ax.set_ylim(limits)
+    if region.apart:
+        places = bars(region, panel.xscale == "log")
+        for (left, right), (_, low, high) in zip(places, ends, strict=True):
+            known = [_has_place(panel, 1.0, end) for end in (low, high)]
+            ax.fill_between(
+                [left, right], low if known[0] else limits[1][0], high if known[1] else limits[1][1], **fill
+            )
+            for end in {end for end, here in zip((low, high), known, strict=True) if here}:
+                ax.plot([left, right], [end, end], color="#555555", linewidth=0.7, zorder=0.9)
+        beyond = [end for bar in places for end in bar]
+        limits = (min(limits[0][0], *beyond), max(limits[0][1], *beyond)), limits[1]
+    else:
+        points = [(x, low, high) for x, low, high in ends if _has_place(panel, x, low) and _has_place(panel, x, high)]
+        ax.fill_between(*zip(*points, strict=True) if points else ([], [], []), **fill)
+    ax.set(xlim=limits[0], ylim=limits[1])
 
 
-def _draw_legend(canvas: Any, axes: list[Any], columns: int, unnamed: set[str]) -> Any:
-    handles: dict[tuple[str, str], Any] = {}
+def _draw_legend(canvas: Any, axes: list[Any], columns: int, labels: Sequence[str]) -> Any:
+    handles: dict[str, Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            if label not in unnamed:
-                handles.setdefault((label, type(handle).__name__), handle)
+            handles.setdefault(label, handle)
     legend = canvas.legend(
-        handles.values(), [label for label, _ in handles], loc="lower center", ncols=columns,
-        frameon=False, borderaxespad=0.1, borderpad=0.2, handlelength=2.0, columnspacing=1.0, labelspacing=0.35,
-        handletextpad=0.5,
+        [handles[label] for label in labels], labels, loc="lower center", ncols=columns, borderaxespad=0.1,
+        borderpad=0.2, handlelength=2.0, columnspacing=1.0, labelspacing=0.35, handletextpad=0.5,
     )  # fmt: skip
     for text in legend.get_texts():
         text.set_fontfamily(family(text.get_text()))

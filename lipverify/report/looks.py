@@ -11,20 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import Band, Figure, Region
+from lipverify.foundation.style import COLOURS, DASHES, MARKERS, SHADE
 
-_CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#a8538a", "#3d3d3d", "#c78f00", "#4ba3d6")
-"""The Okabe-Ito colours, darkened if they are faint on white."""
-_MARKERS = "osD^vP*X<>"
-_DASHES = (
-    "solid",
-    (0, (5, 1.6)),
-    (0, (1.2, 1.4)),
-    (0, (6, 1.6, 1.2, 1.6)),
-    (0, (3, 1, 1, 1, 1, 1)),
-)
-_BANDS = (("#9fb8cc", ""), ("#e3c08a", "////"), ("#a9cbb3", "\\\\\\\\"), ("#d2b0c8", "...."))
+_BANDS = ((SHADE, ""), ("#e3c08a", "////"), ("#a9cbb3", "\\\\\\\\"), ("#d2b0c8", "...."))
 BAND_HATCHES = tuple(hatch for _, hatch in _BANDS)
-PALETTE = (*_CATEGORIES, *(colour for colour, _ in _BANDS))
+PALETTE = (*COLOURS, *(colour for colour, _ in _BANDS))
 """The colours of a figure whose labels are not a family of numbers."""
 
 
@@ -51,25 +42,29 @@ def series_looks(figure: Figure) -> dict[str, Look]:
     family = _family(labels)
     colors = dict(zip(family, _scale(len(family)), strict=True))
     others = [label for label in labels if label not in colors]
-    colors |= {label: _CATEGORIES[i % len(_CATEGORIES)] for i, label in enumerate(others)}
+    colors |= {label: COLOURS[i % len(COLOURS)] for i, label in enumerate(others)}
     looks = {}
     for position, label in enumerate([*family, *others]):
         among = 0 if label in family else others.index(label)
-        dashes = _DASHES[among % len(_DASHES)]
-        looks[label] = Look(colors[label], _MARKERS[position % len(_MARKERS)], dashes)
+        dashes = DASHES[among % len(DASHES)]
+        looks[label] = Look(colors[label], MARKERS[position % len(MARKERS)], dashes)
     points = list(dict.fromkeys(s.label for panel in figure.panels for s in panel.series if s.style == "points"))
     for index, label in enumerate(points):  # later markers show inside the hollow earlier ones
         size = 1 + 0.4 * (len(points) - 1 - index)
-        looks[label] = replace(looks[label], marker=_MARKERS[index % len(_MARKERS)], size=size)
+        looks[label] = replace(looks[label], marker=MARKERS[index % len(MARKERS)], size=size)
     return {label: looks[label] for label in labels}
 
 
 def between(figure: Figure) -> frozenset[str]:
-    """Labels of a family of lines that a legend leaves out: a colour scale is explained by its ends."""
-    lines = [s.label for panel in figure.panels for s in panel.series if s.style == "line"]
-    others = {s.label for panel in figure.panels for s in panel.series if s.style != "line"}
-    family = _family([label for label in dict.fromkeys(lines) if label not in others])
-    return frozenset(family[1:-1])
+    """Labels of a family that a legend leaves out: a colour scale is explained by its ends."""
+    return frozenset(_family(list(dict.fromkeys(s.label for panel in figure.panels for s in panel.series)))[1:-1])
+
+
+def entries(figure: Figure) -> list[str]:
+    """The labels in the legend, in order: of series, then of bands; a single one says nothing."""
+    labels = [label for label in series_looks(figure) if label and label not in between(figure)]
+    labels += [label for label in band_looks(figure) if label]
+    return labels if len(labels) > 1 else []
 
 
 def band_looks(figure: Figure) -> dict[str, BandLook]:

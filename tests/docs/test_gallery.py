@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lipverify.foundation.style import settings  # internal: the style that all pictures share
 from tests import ROOT
 
 FOLDER = ROOT / "docs" / "gallery"
@@ -48,6 +49,12 @@ def test_a_picture_is_made_and_every_panel_shows_data(name: str) -> None:
     assert axes
     assert all(drawn(ax) >= 2 for ax in axes), [ax.get_title() for ax in axes if drawn(ax) < 2]
     assert any(ax.get_xlabel() for ax in axes) or figure._supxlabel or axes[0].images
+    assert all(len(legend.get_texts()) <= 5 for legend in figure.legends)
+    assert {label.get_rotation() for ax in axes for label in ax.get_xticklabels()} <= {0.0}
+
+
+def test_pictures_have_the_style_of_the_reports() -> None:
+    assert make.STYLE.items() >= {**settings(), "lines.markersize": make.STYLE["lines.markersize"]}.items()
 
 
 def test_a_panel_without_finite_values_is_seen() -> None:

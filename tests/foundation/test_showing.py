@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import sys
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ import pytest
 from msgspec.structs import replace
 
 from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, optimal_window, sensitivity
-from lipverify.claims.ledger import read_ledger
+from lipverify.claims.ledger import Allowed, read_ledger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.showing import table  # internal: a table with hostile cells, which no record has
+from lipverify.foundation.style import COLOURS  # internal: the colours that pictures share
 from lipverify.laws import Affine, ReLU
 from lipverify.loss.asymptotic import sphere  # internal: the symbols of a formula, in which numbers are substituted
 from tests import ROOT
@@ -120,23 +122,63 @@ def test_a_verdict_is_drawn_cell_by_cell_over_the_allowed_range(place: int) -> N
 
     record = EXAMPLE[place]
     ax = record.plot(Figure().subplots())
-    middles = [float(container[0].get_ydata()[0]) for container in ax.containers]
+    middles = [float(container[0].get_xdata()[0]) for container in ax.containers]
     assert middles == [cell.measured for cell in record.cells]
-    assert len(ax.collections) >= len(record.cells)
     for cell, shaded in zip(record.cells, (c for c in ax.collections if c.get_alpha() == 0.45), strict=True):
-        low, high = shaded.get_paths()[0].vertices[:, 1].min(), shaded.get_paths()[0].vertices[:, 1].max()
+        low, high = shaded.get_paths()[0].vertices[:, 0].min(), shaded.get_paths()[0].vertices[:, 0].max()
         assert (low == cell.allowed.low) == (cell.allowed.low is not None)
         assert (high == cell.allowed.high) == (cell.allowed.high is not None)
-        assert ax.get_ylim()[0] <= low <= high <= ax.get_ylim()[1]
+        assert ax.get_xlim()[0] <= low <= high <= ax.get_xlim()[1]
+    edges = [float(line.get_xdata()[0]) for line in ax.get_lines() if line.get_color() == COLOURS[1]]
+    assert edges == [end for cell in record.cells for _, end in cell.control_edges]
 
 
-def test_cells_without_a_number_have_no_point() -> None:
+def test_the_value_of_an_equality_is_drawn_as_a_line() -> None:
+    from matplotlib.figure import Figure
+
+    cells = tuple(replace(cell, allowed=Allowed(low=0.5, high=0.5)) for cell in EXAMPLE[1].cells)
+    ax = replace(EXAMPLE[1], cells=cells).plot(Figure().subplots())
+    lines = [path.vertices[:, 0].tolist() for part in ax.collections for path in part.get_paths()]
+    assert lines.count([0.5, 0.5]) >= len(cells)
+
+
+@pytest.mark.parametrize("count", [1, 7, 80])
+def test_names_of_cells_are_level_and_do_not_overlap(count: int) -> None:
+    from matplotlib.figure import Figure
+
+    cells = tuple(replace(EXAMPLE[1].cells[0], where={"d": d, "law": "affine"}) for d in range(2, 2 + count))
+    figure = Figure(layout="constrained")
+    ax = replace(EXAMPLE[1], cells=cells).plot(figure.subplots())
+    figure.draw_without_rendering()
+    names = [label for label in ax.get_yticklabels() if label.get_text()]
+    assert bool(names) is (count > 1)
+    assert {label.get_rotation() for label in [*names, *ax.get_xticklabels()]} == {0.0}
+    heights = sorted((label.get_window_extent().y0, label.get_window_extent().y1) for label in names)
+    assert all(below[1] <= above[0] for below, above in pairwise(heights))
+
+
+def test_axes_without_a_point_say_why() -> None:
     from matplotlib.figure import Figure
 
     cells = EXAMPLE[1].cells
     lost = replace(EXAMPLE[1], cells=(replace(cells[0], measured=None), replace(cells[1], error=math.inf), *cells[2:]))
     assert len(lost.plot(Figure().subplots()).containers) == len(cells) - 2
-    replace(EXAMPLE[1], cells=()).plot(Figure().subplots())
+    (text,) = replace(EXAMPLE[1], cells=()).plot(Figure().subplots()).texts
+    assert text.get_text().replace("\n", " ") == "Nothing to draw: no cell was measured"
+    endless = tuple(replace(cell, error=math.inf, note="no tail is known") for cell in cells)
+    (text,) = replace(EXAMPLE[1], cells=endless).plot(Figure().subplots()).texts
+    assert text.get_text().replace("\n", " ") == "Nothing to draw: no tail is known"
+
+
+def test_pictures_leave_the_settings_of_the_caller_as_they_are(records: dict[str, Any]) -> None:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    before = dict(matplotlib.rcParams)
+    ax = records["LossTerms"].plot(Figure().subplots())
+    assert [line.get_color() for line in ax.get_lines()] == list(COLOURS[:3])
+    assert len({str(line._dash_pattern) for line in ax.get_lines()}) == 3
+    assert dict(matplotlib.rcParams) == before
 
 
 def test_a_constant_that_is_not_known_is_not_shown() -> None:

@@ -9,14 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 from msgspec.structs import replace
 
-from lipverify.claims.ledger import Band, Figure, HeatMap, Region, Series
+from lipverify.checks.softmax import figures as softmax
+from lipverify.checks.softmax.levels import LENGTHS, LEVELS
+from lipverify.checks.softmax.slopes import SEEN
+from lipverify.claims.ledger import Allowed, Band, Cell, Figure, HeatMap, Record, Region, Series, read_ledger
 from lipverify.claims.ledger.figure import Scale  # internal: the literal type of an axis, for an annotation
 from lipverify.claims.plan import profile_named, select_claims
+from lipverify.claims.plan.figure import chart  # internal: the figure of cells that no claim measured
 from lipverify.claims.run import run
+from lipverify.report.build import build  # internal: the drawings of a report, by name
 
 # internal: points beyond the axes are selected before a figure is drawn
 from lipverify.report.drawings import (
@@ -31,12 +38,16 @@ from lipverify.report.figures import (
     _parsed_once,
     _read_once,
     draw,
+    width,
 )
-from lipverify.report.looks import series_looks  # internal: colours and markers are chosen before anything is drawn
+
+# internal: colours, markers and labels are chosen before anything is drawn
+from lipverify.report.looks import entries, series_looks
 
 # internal: the check that a label can be drawn, for hundreds of labels without a figure
 from lipverify.report.text import drawable
-from tests.ledgers import slopes_figure, terms_figure
+from tests import ROOT
+from tests.ledgers import record, slopes_figure, terms_figure
 from tests.report.pages import figure_of
 
 FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathdefault{10^{-28}}$")
@@ -148,7 +159,7 @@ def plotted(control: float, scale: Scale = "linear") -> Figure:
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
-@pytest.mark.parametrize(("control", "beyond"), [(2.5, False), (4.0, False), (300.0, True)])
+@pytest.mark.parametrize(("control", "beyond"), [(2.5, False), (4.0, False), (3000.0, True)])
 def test_a_control_far_off_does_not_flatten_a_figure(control: float, beyond: bool, scale: Scale) -> None:
     figure = plotted(control, scale)
     shown, left_out = in_sight(figure)
@@ -178,17 +189,141 @@ claim("mine.bias", exponent(bias, "B", low="-2", control="-1", along={"w": (1e2,
 """
 
 
-def test_a_figure_of_growth_shows_the_data_and_the_claimed_power(tmp_path: Path) -> None:
-    """One panel, with a dashed line of the claimed exponent through the first point; local exponents are evidence."""
-    (tmp_path / "mine.py").write_text(GROWING)
-    (record,) = run(select_claims([str(tmp_path / "mine.py")], profile_named("quick")), jobs=0).claims
-    growth, exponents = record.figures
-    (panel,) = growth.panels
-    (data, *_), (line, *_) = ([s for s in panel.series if (s.style == "dashed") is dashed] for dashed in (False, True))
-    assert line.y[0] == data.y[0]
-    slope = math.log(line.y[-1] / line.y[0]) / math.log(line.x[-1] / line.x[0])
-    assert slope == pytest.approx(-2)
-    assert (growth.layer, exponents.layer, len(exponents.panels)) == ("theorem", "evidence", 2)
+def figures_in(text: str, folder: Path) -> tuple[Record, ...]:
+    """The records of a claims file; its folder is new."""
+    path = folder / "mine.py"
+    path.write_text(text)
+    return run(select_claims([str(path)], profile_named("quick")), jobs=0).claims
+
+
+def test_a_figure_of_an_exponent_shows_the_limits_over_what_is_claimed(tmp_path: Path) -> None:
+    """A point for each d with its bar and the bracket of its control, on a linear axis; the rays are evidence."""
+    (record,) = figures_in(GROWING, tmp_path)
+    limits, rays = record.figures
+    (panel,) = limits.panels
+    measured, control = panel.series
+    (bars,) = panel.regions
+    assert (panel.yscale, bars.apart, bars.label) == ("linear", True, "claimed: $\\geq -2$")
+    assert measured.x == control.x == bars.x == (2.0, 3.0)
+    assert measured.y == pytest.approx((-2, -2), abs=1e-6)
+    assert (control.style, control.y) == ("lower", (-1.0, -1.0))
+    assert (limits.layer, rays.layer) == ("theorem", "evidence")
+
+
+def test_a_single_limit_is_shown_along_its_ray(tmp_path: Path) -> None:
+    (record,) = figures_in(GROWING.replace("(2, 3)", "(2,)"), tmp_path)
+    (figure,) = record.figures
+    (panel,) = figure.panels
+    assert [series.label for series in panel.series] == ["along the ray", "control", "its limit"]
+    assert panel.series[2].y == (record.cells[0].measured,)
+    assert [(band.low, band.high) for band in panel.bands] == [(-2.0, None)]
+
+
+EDGES = st.floats(-3, 3) | st.none()
+VALUES = st.tuples(st.floats(-2, 2), st.sampled_from([0.0, 0.01, 0.5, math.inf]))
+
+
+@st.composite
+def cells_of_claims(draw: st.DrawFn) -> tuple[Cell, ...]:
+    """Cells of one or two quantities at a few places, with any allowed range and control."""
+    example = record().cells[0]
+    laws = draw(st.lists(st.sampled_from(["relu", "affine", "cosine"]), min_size=1, unique=True))
+    dimensions = draw(st.lists(st.integers(2, 30), min_size=1, max_size=9, unique=True))
+    made: list[Cell] = []
+    for quantity in draw(st.sampled_from([("$B$",), ("$B$", r"$\frac{N}{2}$")])):
+        for law in laws:
+            for d in dimensions:
+                (value, error), low, high = draw(VALUES), draw(EDGES), draw(EDGES)
+                allowed = Allowed(low=low, high=None if low is not None and high is not None and high < low else high)
+                control = replace(example.control, low=draw(EDGES), high=None, edges={})
+                edges = {"low": f"1/(d + {len(made) % draw(st.integers(1, 9))})"} if low is not None else {}
+                at = {"where": {"law": law, "d": d}, "quantity": quantity, "quantity_latex": quantity}
+                made.append(
+                    replace(example, measured=value, error=error, allowed=allowed, control=control, edges=edges, **at)
+                )
+    return tuple(made)
+
+
+@settings(max_examples=40)
+@given(cells_of_claims())
+def test_what_is_claimed_is_drawn_where_something_was_measured_and_the_legend_is_short(cells: tuple[Cell, ...]) -> None:
+    known = [cell for cell in cells if cell.error != math.inf]
+    for figure in chart(cells):
+        assert len(figure.panels) <= 6
+        assert len(entries(figure)) <= 5
+        for panel in figure.panels:
+            measured, *controls = panel.series
+            (region,) = panel.regions
+            assert measured.label == "measured"
+            assert region.apart
+            assert measured.x == region.x
+            assert set(measured.y) <= {cell.measured for cell in known}
+            assert all(set(control.x) <= set(measured.x) and control.label == "control" for control in controls)
+        assert draw(in_sight(figure)[0])
+
+
+def training(**values: float) -> dict[str, Any]:
+    """Curves of a training with two steps: a mean and its error for each name."""
+    return {
+        "shares": [0.0, 1.0],
+        "nothing": 1.0,
+        "curves": {name: [(1.0, 0.1), (y, 0.1)] for name, y in values.items()},
+    }
+
+
+def figures_of_theorems() -> dict[str, Figure]:
+    """Figures that functions of theorems make, with few numbers."""
+    runs = {
+        f"{tokens}_{how}": training(rho=0.5, error=0.7) for tokens in ("product", "sphere") for how in ("gd", "adam")
+    }
+    sampled = {f"{letter}({w:g})": (1.0, 0.1) for letter in "BN" for w in SEEN}
+    losses = {f"loss of {L:g} on 3": (1 / L, 0.0) for L in LEVELS} | {f"w* of {L:g}": (L, 0.0) for L in LEVELS}
+    return {
+        "tradeoff": softmax.tradeoff("relu", softmax.terms_by_w("relu", 3, 1000), sampled),
+        "learned": softmax.learned("affine", "linear", **runs),
+        "three levels": softmax.three_levels([losses] * len(LENGTHS)),
+        "window": softmax.against_lambda("relu", [[(1e2, 3.0), (1e4, 30.0)]] * 3),
+    }
+
+
+def test_the_legend_of_a_theorem_has_at_most_five_entries_below_the_plot() -> None:
+    for name, figure in figures_of_theorems().items():
+        assert 2 <= len(entries(figure)) <= 5, name
+        with _drawn(figure, 6.5 * width(figure)) as canvas:
+            (legend,) = canvas.legends
+            tallest = max(ax.get_window_extent().height for ax in canvas.axes)
+            assert legend.get_window_extent().height < tallest, name
+            assert {label.get_rotation() for ax in canvas.axes for label in ax.get_xticklabels()} == {0.0}
+
+
+def test_a_legend_is_smaller_than_its_plot(tmp_path: Path) -> None:
+    (one,) = figures_in(GROWING, tmp_path)
+    for figure in one.figures:
+        with _drawn(figure, 6.5 * width(figure)) as canvas:
+            (legend,), (ax, *_) = canvas.legends, canvas.axes
+            assert legend.get_window_extent().height < ax.get_window_extent().height / 2
+            assert legend.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+
+
+def test_no_two_pictures_of_a_report_are_the_same() -> None:
+    """On paper and on the page: each file of the example differs from the others, and has at most five labels."""
+    ledger = read_ledger(ROOT / "reports" / "example" / "ledger.json")
+    drawings = Drawings()
+    build(ledger, drawings.add, evidence=True)
+    assert len(drawings.files) > 3
+    assert len(set(drawings.files.values())) == len(drawings.files)
+
+
+def test_the_lower_and_the_upper_bound_of_a_claim_are_one_range(tmp_path: Path) -> None:
+    text = GROWING.replace("mine.bias", "mine.bias/{side}").replace('control="-1"', 'high="-1/2", truth="-2"')
+    figures = joined(figure for record in figures_in(text, tmp_path) for figure in record.figures)
+    (limits, _) = figures
+    (panel,) = limits.panels
+    (bars,) = panel.regions
+    assert (bars.low, bars.high) == ((-2.0, -2.0), (-0.5, -0.5))
+    assert bars.label == "claimed: $\\geq -2$, $\\leq -1/2$"
+    assert [series.style for series in panel.series] == ["errorbars", "lower", "upper"]
+    assert entries(limits) == ["measured", "control", bars.label]
 
 
 # The content of figures: appearance of series, bands, regions and heat maps, and figures shared by readings.

@@ -22,7 +22,7 @@ from lipverify.report.notation import symbols_in  # internal: finds the symbols 
 from lipverify.report.readings import names  # internal: the function that names a set of readings, for random sets
 from lipverify.report.text import rich  # internal: an entry of that table as text
 from lipverify.report.web.page import web_page  # internal: the page without a file
-from tests.ledgers import ledger, placed, record
+from tests.ledgers import ledger, placed, record, slopes_figure
 from tests.report.pages import (
     model,
     model_of,
@@ -302,7 +302,7 @@ def test_shared_text_of_readings_is_printed_once_and_other_text_by_reading() -> 
 
 def test_cross_checks_and_figures_of_an_earlier_statement_are_referred_to() -> None:
     (shown, *_) = record().figures
-    more = (shown, replace(shown, caption="how it settles", layer="evidence"))
+    more = (shown, replace(slopes_figure(lambda d: 3 / d, None), layer="evidence"))
     report = build(ledger((record("a.b", figures=more), record("a.c", figures=more))), Drawings().add, evidence=True)
     first, second = report.topics
     assert first.drawings

@@ -354,8 +354,8 @@ def test_a_figure_that_cannot_be_drawn_leaves_the_page_intact() -> None:
 
 def test_a_figure_of_two_theorems_is_led_to() -> None:
     """A theorem's page shows its own figure and links to a figure of another theorem's page."""
-    own, shared = slopes_figure(None, None), replace(slopes_figure(None, None), caption="again")
-    figures = {"a.b": (terms_figure(),), "a.c": (own, shared), "a.d": (replace(own, caption="first"), shared)}
+    own, shared, other = (slopes_figure(low, None) for low in (None, lambda d: 1 / d, lambda d: 2 / d))
+    figures = {"a.b": (terms_figure(),), "a.c": (own, shared), "a.d": (other, shared)}
     claims = [record(id, source=Source(paper="S", place=id, printed=""), figures=each) for id, each in figures.items()]
     page = Parsed(web_page(ledger(tuple(claims))))
     drawn = [a["id"] for a in page.all("figure") if "id" in a]

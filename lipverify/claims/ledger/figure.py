@@ -27,7 +27,9 @@ def read_back(record: msgspec.Struct, *fields: str) -> None:
 
 
 Scale = Literal["linear", "log"]
-Style = Literal["line", "dashed", "points", "errorbars"]
+Style = Literal["line", "dashed", "points", "errorbars", "lower", "upper", "value"]
+MEASURED, CLAIMED, CONTROL = "measured", "claimed", "control"
+"""Labels of the parts of a claim's figure; a formula may follow the second."""
 Layer = Literal["front", "theorem", "evidence"]
 """The place of a figure in a report: the first page, the page of its theorem, or with the evidence."""
 
@@ -42,7 +44,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     x, y, error
         Points, and half-widths for error bars.
     style
-        "line", "points", "dashed" or "errorbars".
+        "line", "points", "dashed" or "errorbars"; "lower" or "upper", a bracket at each point that opens to what such a
+        bound allows; "value", a short line.
 
     Examples
     --------
@@ -91,7 +94,9 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     label
         Its text in the legend.
     x, low, high
-        The points, and both edges at each.
+        The points, and both edges at each; one that is not a number leaves it open.
+    apart
+        True if nothing lies between the points: a bar is drawn at each instead of a joined area.
 
     Examples
     --------
@@ -103,6 +108,7 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     x: tuple[Number, ...]
     low: tuple[Number, ...]
     high: tuple[Number, ...]
+    apart: bool = False
 
     def __post_init__(self) -> None:
         read_back(self, "x", "low", "high")
@@ -119,6 +125,8 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
         "log" or "linear".
     series, bands, regions
         Curves, horizontal ranges, shaded regions.
+    names
+        Names of the positions 1, 2, ... of the x axis, if they are not numbers.
 
     Examples
     --------
@@ -134,6 +142,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     series: tuple[Series, ...] = ()
     bands: tuple[Band, ...] = ()
     regions: tuple[Region, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class HeatMap(msgspec.Struct, frozen=True, kw_only=True):

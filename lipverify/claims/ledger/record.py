@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from lipverify.claims.evidence.grade import Basis, grade_of
-from lipverify.claims.ledger.figure import Figure, Layer, Number, read_back
+from lipverify.claims.ledger.figure import CLAIMED, CONTROL, Figure, Layer, Number, Style, read_back
 from lipverify.claims.ledger.symbols import Scalar, said
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
@@ -20,7 +20,8 @@ from lipverify.foundation.files import content, write_whole
 from lipverify.foundation.ladder import ladder
 from lipverify.foundation.noted import Grade
 from lipverify.foundation.quoting import shown as quoted
-from lipverify.foundation.showing import Shown, axes, table
+from lipverify.foundation.showing import Shown, axes, legend, table
+from lipverify.foundation.style import BRACKETS, COLOURS, SHADE, bracket, in_style
 
 FORMAT = "lipverify-ledger-4"
 Kind = Literal["printed", "convention", "stronger", "derived", "sharp"]
@@ -280,6 +281,20 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         return decide(self.interval, self.allowed)
 
     @property
+    def control_edges(self) -> tuple[tuple[Style, float], ...]:
+        """The edges of its control that are not those of the claim; of an equality its value, or what it measures."""
+        control, claimed = self.control, (self.allowed.low, self.allowed.high)
+        if not control.declared or control.quantity not in ("", self.quantity):
+            return ()
+        ends: list[tuple[Style, float | None]] = [("lower", control.low), ("upper", control.high)]
+        ends = [(style, end) for style, end in ends if end not in claimed]
+        if control.unnoticed is None and claimed == (control.low, control.high):
+            ends = [("points", _middle(control.interval.low, control.interval.high))]
+        elif "equals" in control.edges:
+            ends = [("value", _middle(control.low, control.high))]
+        return tuple((style, end) for style, end in ends if end is not None and math.isfinite(end))
+
+    @property
     def caught(self) -> bool:
         """True if the control came out the other way, or none is declared that could have failed."""
         return not self.control.declared or self.control.verdict == self.control.expects
@@ -499,9 +514,13 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     def _repr_latex_(self) -> str:
         return f"${self.statement}$"
 
+    @in_style
     def plot(self, ax: Any = None) -> Any:
-        """Plot the measured value of each cell over its allowed range; returns the axes."""
-        return draw_cells(self, ax)
+        """Plot the measured value of each cell over what is claimed, beside its control; returns the axes."""
+        drawn = draw_cells(self, ax)
+        if ax is None:
+            legend(drawn.figure)
+        return drawn
 
     @property
     def moved(self) -> bool:
@@ -675,32 +694,78 @@ def read_ledger(path: Path) -> Ledger:
     )
 
 
-def draw_cells(record: Record, ax: Any = None) -> Any:
-    """Plot the interval of each cell, in the colour of its verdict, over its shaded allowed range; returns the axes.
+def _middle(low: float | None, high: float | None) -> float | None:
+    return None if low is None or high is None else (low + high) / 2
 
-    A cell without a finite interval is not plotted, but its name is on the axis.
+
+def draw_cells(record: Record, ax: Any = None) -> Any:
+    """Plot the interval of each cell, one below the other, over what is claimed; returns the axes.
+
+    Axes without a point say why.
     """
     ax = axes(ax)
-    colors = {"supported": "#00664a", "refuted": "#b03a00", "inconclusive": "#4f555c", "error": "#7a2f82"}
-    finite = [cell for cell in record.cells if cell.measured is not None and math.isfinite(cell.error or 0.0)]
-    seen = [end for cell in finite for end in (*_ends(cell), cell.allowed.low, cell.allowed.high) if end is not None]
-    margin = 0.15 * (max(seen, default=1.0) - min(seen, default=0.0)) or 0.15  # shown of an open-ended range
-    floor, ceiling = min(seen, default=0.0) - margin, max(seen, default=1.0) + margin
-    for k, cell in enumerate(record.cells):
-        low = floor if cell.allowed.low is None else cell.allowed.low
-        high = ceiling if cell.allowed.high is None else cell.allowed.high
-        ax.fill_between([k - 0.4, k + 0.4], low, high, color="#9fb8cc", alpha=0.45, linewidth=0)
-        if cell in finite:
-            ax.errorbar([k], [cell.measured], [cell.error or 0.0], fmt="o", capsize=3, color=colors[cell.verdict])
-    ax.set_xticks(range(len(record.cells)), _names(record.cells), rotation=30, ha="right")
+    ax.set_title(_headline(f"{record.id}: {record.verdict}"), fontsize="small")
+    known = {
+        k: cell for k, cell in enumerate(record.cells) if cell.measured is not None and math.isfinite(cell.error or 0)
+    }
+    if not known:
+        notes = (record.problem, *(cell.note for cell in record.cells))
+        why = next((note for note in notes if note), "no cell was measured")
+        ax.set(xticks=[], yticks=[])
+        reason = textwrap.fill(f"Nothing to draw: {why}", 36).replace("$", r"\$")
+        ax.text(0.5, 0.5, reason, ha="center", va="center", fontsize="small", transform=ax.transAxes)
+        return ax
+    ends = [_drawn_ends(cell) for cell in known.values()]
+    finite = [end for group in ends for end in group]
+    log = min(finite) > 0 and max(finite) > 30 * min(finite)  # as in the figures of a report
+    margin = 0.15 * (max(finite) - min(finite)) or 0.15 * abs(max(finite)) or 0.15
+    span = (min(finite) / 1.5, max(finite) * 1.5) if log else (min(finite) - margin, max(finite) + margin)
+    for k, cell in known.items():
+        _draw_cell(ax, k, cell, span)
+    shown = range(0, len(record.cells), math.ceil(len(record.cells) / ROWS))
+    names = _names(record.cells)
+    ax.set_yticks(list(shown), [names[k] for k in shown], fontsize="small")
     quantities = list(dict.fromkeys(cell.quantity.replace("$", r"\$") for cell in record.cells))
-    ax.set(ylim=(floor, ceiling), ylabel="; ".join(quantities), title=f"{record.id}: {record.verdict}")
+    ax.set(xlim=span, ylim=(len(record.cells) - 0.4, -0.6), xlabel=textwrap.shorten("; ".join(quantities), 60))
+    ax.set_xscale("log" if log else "linear")
     return ax
 
 
-def _ends(cell: Cell) -> tuple[float, float]:
+ROWS = 20
+"""Most names beside the axes: more would overlap at the height of a default figure."""
+MARKS = {"supported": "o", "refuted": "X", "inconclusive": "s", "error": "D"}
+"""The marker of a cell by its verdict."""
+
+
+def _headline(title: str) -> str:
+    """A title in two lines if it is longer than the axes of one of three claims are wide."""
+    cut = (title.rfind("/", 0, 42) + 1 or 42) if len(title) > 42 else 0
+    return f"{title[:cut]}\n{title[cut:]}" if cut else title
+
+
+def _drawn_ends(cell: Cell) -> list[float]:
     assert cell.measured is not None
-    return cell.measured - (cell.error or 0.0), cell.measured + (cell.error or 0.0)
+    ends = (
+        cell.measured - (cell.error or 0.0),
+        cell.measured + (cell.error or 0.0),
+        cell.allowed.low,
+        cell.allowed.high,
+    )
+    return [end for end in (*ends, *(end for _, end in cell.control_edges)) if end is not None]
+
+
+def _draw_cell(ax: Any, k: int, cell: Cell, span: tuple[float, float]) -> None:
+    """One row: the allowed range with its edges, the measured interval, and the edges of the control."""
+    ends = (cell.allowed.low, cell.allowed.high)
+    low, high = (edge if end is None else end for end, edge in zip(ends, span, strict=True))
+    ax.fill_betweenx([k - 0.4, k + 0.4], low, high, color=SHADE, alpha=0.45, linewidth=0, label=CLAIMED)
+    ax.vlines([end for end in ends if end is not None], k - 0.4, k + 0.4, color="#555555", linewidth=0.9)
+    dot = {"fmt": MARKS[cell.verdict], "color": COLOURS[0], "markersize": 4.5}
+    ax.errorbar([cell.measured], [k], xerr=[cell.error or 0.0], label=cell.verdict, **dot)
+    for style, end in cell.control_edges:
+        shape = {"marker": bracket(style, upright=True), "markersize": 9} if style in BRACKETS else {"marker": "o"}
+        look = {"color": COLOURS[1], "markerfacecolor": "none", "markeredgewidth": 1.2, "label": CONTROL}
+        ax.plot([end], [k], linestyle="none", **shape, **look)
 
 
 def _names(cells: Sequence[Cell]) -> list[str]:

@@ -5,7 +5,7 @@ Claims are declared in `lipverify.claims.language.claim`; a run executes their p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.outcomes import Judged
 from lipverify.claims.ledger.reach import Spot
-from lipverify.claims.ledger.record import Heading, Kind, Ray, Source, Table, Tried
+from lipverify.claims.ledger.record import Cell, Heading, Kind, Ray, Source, Table, Tried
 from lipverify.claims.ledger.symbols import Scalar, on_one_line
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict
 from lipverify.errors import InvalidInput
@@ -197,8 +197,8 @@ class Evidence:
 
     cells: tuple[CellPlan, ...]
     cross_checks: tuple[CrossPlan, ...] = ()
-    figure: Callable[[dict[str, Any]], tuple[Figure, ...]] | None = None
-    """Makes the figure that the form of the claim draws by default."""
+    figure: Callable[[Mapping[str, Any], Sequence[Cell]], tuple[Figure, ...]] | None = None
+    """Makes the default figures from the results and the cells."""
     shows: tuple[Shown, ...] = ()
     """Make the figures and tables that the claim asks for."""
     finding: Shown | str = ""
@@ -297,10 +297,12 @@ class Claim:
         ]
         return {needed.address: needed for wanted in every for needed in wanted.with_needs()}
 
-    def made_shows(self, results: dict[str, Any]) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
+    def made_shows(
+        self, results: dict[str, Any], cells: Sequence[Cell]
+    ) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
         """Make the figures and the tables of the claim from the results by address.
 
-        If the claim asks for no figure, or only for one on the first page, the default figure of its form is added.
+        If the claim asks for no figure, or only for one on the first page, the default figures are added.
 
         Raises
         ------
@@ -317,7 +319,7 @@ class Claim:
         tables = tuple(output for _, output in made if isinstance(output, Table))
         if gathered.figure is None or any(figure.layer != "front" for figure in figures):
             return figures, tables
-        return figures + gathered.figure(results), tables
+        return figures + gathered.figure(results, cells), tables
 
     def made_finding(self, results: dict[str, Any]) -> str:
         """The finding: what the evidence shows, in sentences."""

@@ -14,12 +14,11 @@ from lipverify.claims.language.family import RULE, Point, chosen, filled, meant_
 from lipverify.claims.language.file import ClaimsFile, Fault, located
 from lipverify.claims.language.form import Form, sides_of
 from lipverify.claims.language.formula import formula
-from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.record import KINDS, Kind, Source
 from lipverify.claims.ledger.symbols import is_letter, said, spelled
-from lipverify.claims.plan.cells import Plans, cells, grid, spots
+from lipverify.claims.plan.cells import cells, grid, spots
 from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
-from lipverify.claims.plan.figure import figure_of, side_by_side
+from lipverify.claims.plan.figure import figures_of
 from lipverify.claims.plan.measured import Measured, call_at, measured_by, number
 from lipverify.claims.plan.profile import Profile, settled
 from lipverify.foundation.calls import Call, names
@@ -134,7 +133,7 @@ class _Reading:
             false_latex=of_each(lambda form: form.control_in_words(False, form.typeset)),
             true_latex=of_each(lambda form: form.control_in_words(True, form.typeset)),
             expected=expected,
-            plan=lambda: self.evidence(forms, meant),
+            plan=lambda: self.evidence(forms),
             spots=lambda: tuple(spot for form in forms for spot in spots(form, self.family, self.over, self.profile)),
             assumptions=(*_texts(self.words("assumes"), "assumes"), *_meanings(self.family, forms)),
             corrected=self.words("corrected"),
@@ -144,8 +143,8 @@ class _Reading:
             by_hand=_document(self.words("by_hand"), self.words("forall")),
         )
 
-    def evidence(self, forms: Sequence[Form], meant: Sequence[Form]) -> Evidence:
-        """The plan of its evidence; the figure shows the forms as they are `meant`."""
+    def evidence(self, forms: Sequence[Form]) -> Evidence:
+        """The plan of its evidence."""
         family, profile, finding = self.family, self.profile, self.words("finding")
         planned = [cells(form, family, self.over, profile) for form in forms]
         return Evidence(
@@ -153,7 +152,7 @@ class _Reading:
             cross_checks=tuple(
                 check for agreement in self.declared.agrees for check in _cross_checks(agreement, family, profile)
             ),
-            figure=partial(_drawn, list(zip(meant, planned, strict=True))),
+            figure=partial(figures_of, list(zip(forms, planned, strict=True))),
             shows=tuple(_shown(word, family, profile) for word in self.words("shows")),
             finding=_shown(finding, family, profile) if isinstance(finding, Call) else finding,
         )
@@ -271,11 +270,6 @@ def _with_meanings(form: Form, family: Point) -> Form:
     point = Point(meaning=family.meaning)
     truth = None if form.truth is None else meant_at(form.truth, point)
     return replace(form.with_ranges(lambda allowed: allowed.meaning(point)), truth=truth)
-
-
-def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:
-    """The default figures of the forms, side by side; an identity has none."""
-    return side_by_side([figure_of(form, plans, results) for form, plans in planned])
 
 
 def _names(name: Any) -> set[str]:

@@ -1,254 +1,235 @@
-"""The default figure of a form, drawn from its own evidence."""
+"""The default figures of a claim: its cells over what is claimed, beside their controls; and how its limits settle."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from lipverify.claims.language.family import Point
-from lipverify.claims.language.form import Along, Exponent, Form, Identity, Limit
-from lipverify.claims.ledger.figure import Figure, Panel, Scale, Series
+from lipverify.claims.language.form import Along, Exponent, Form
+from lipverify.claims.language.formula import formula
+from lipverify.claims.ledger.figure import CLAIMED, CONTROL, MEASURED, Band, Figure, Panel, Region, Scale, Series, Style
+from lipverify.claims.ledger.record import Cell
 from lipverify.claims.ledger.symbols import Scalar, named, said
-from lipverify.claims.ledger.verdict import Allowed
 from lipverify.claims.plan.claim import CellPlan
+from lipverify.foundation.latex import plain
+from lipverify.foundation.style import LEGEND
 
 Plans = Sequence[tuple[Point, CellPlan]]
+PANELS = 6
+"""Most panels of a figure: two rows of three, each wide enough for its labels."""
+CURVES = 3
+"""Most curves whose labels name several coordinates: longer lists would be taller than the plot."""
+LETTERS = 40
+"""Most letters below an axis in half the width of a page: longer names are numbered instead."""
+SPREAD = 30.0
+"""Positive values that differ by this factor have a logarithmic axis."""
 
 
-def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """The growth with the claimed power, or the values with their bounds; exponents go to the evidence layer.
+CAPTION = "Measured over what is claimed; the control, open to what it allows, must come out the other way."
 
-    An identity has no figure, and neither has a single value, which a line of text shows as well.
+
+class Line(NamedTuple):
+    """Cells of one quantity along one coordinate; if that is text, its positions are 1, 2, ... with `names`."""
+
+    title: str
+    axis: str
+    names: tuple[str, ...]
+    cells: tuple[tuple[float, Cell], ...]
+
+
+def figures_of(
+    planned: Sequence[tuple[Form, Plans]], results: Mapping[str, Any], cells: Sequence[Cell]
+) -> tuple[Figure, ...]:
+    """The figure of the claim's page, with the ray of a limit that has one cell; the rays of others as evidence."""
+    alone, evidence, rest = [], [], list(cells)
+    for form, plans in planned:
+        own, rest = rest[: len(plans)], rest[len(plans) :]
+        if isinstance(form, Along):
+            grown = [(cell, results[plan.measurement.address]) for cell, (_, plan) in zip(own, plans, strict=True)]
+            if len(grown) == 1:
+                alone.append(_ray(form, *grown[0]))
+            else:
+                evidence.append(_rays(form, grown))
+    return (*chart(cells, alone), *evidence)
+
+
+def chart(cells: Sequence[Cell], rays: Sequence[Panel] = ()) -> tuple[Figure, ...]:
+    """The measured values with their errors beside rays, a panel for each quantity and line.
+
+    A quantity with a single cell has none, and neither has one that is exactly zero as claimed, as in an identity.
     """
-    if isinstance(form, Identity) or (len(plans) == 1 and not isinstance(form, Along)):
+    groups: dict[tuple[str, tuple[str, ...]], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.quantity_latex or cell.quantity, tuple(cell.where)), []).append(cell)
+    several = [group for group in groups.values() if len(group) > 1 and not all(map(_vanishes, group))]
+    lines = [lines_of(group) for group in several[:PANELS]]
+    most = max(1, (PANELS - len(rays)) // max(len(lines), 1))
+    shown = [line for found in lines for line in found[:most]]
+    panels = [*rays, *(panel for panel in map(_panel, shown) if panel.series)]
+    if not panels:
         return ()
-    if isinstance(form, Exponent):
-        return _growth(form, plans, results), _exponents(form, plans, results)
-    figure = _values(form, plans, results)
-    if isinstance(form, Limit):
-        caption = f"${form.quantity}$ along the ray, and its limit with the bounds of claim and control."
-        title = "its limit"
-        (panel,) = figure.panels
-        return (replace(figure, caption=caption, panels=(_along(form, plans, results), replace(panel, title=title))),)
-    return (figure,)
+    if len({label for panel in panels for label in _labels(panel)}) > LEGEND:
+        panels = [_unspecified(panel) for panel in panels]
+    caption = CAPTION
+    if rays:
+        caption = "A limit is shown with the curve along its ray. " + caption
+    if len(shown) < sum(map(len, lines)):
+        caption += f" Of {sum(map(len, lines))} lines those nearest to an edge are shown."
+    caption += "".join(dict.fromkeys(_numbered(line) for line in shown))
+    about = ", ".join(dict.fromkeys(plain(panel.ylabel) for panel in panels))
+    alt = f"{about} against {plain(panels[0].xlabel)}, with what is claimed and the control."
+    return (Figure(caption=caption, alt=alt, panels=tuple(panels)),)
 
 
-def side_by_side(figures: Sequence[tuple[Figure, ...]]) -> tuple[Figure, ...]:
-    """Combine the figures of several forms: one figure a layer, with the panels side by side."""
-    layers: dict[str, list[Figure]] = {}
-    for figure in itertools.chain.from_iterable(figures):
-        layers.setdefault(figure.layer, []).append(figure)
-    return tuple(_joined(figures) for figures in layers.values())
+def _labels(panel: Panel) -> list[str]:
+    parts: list[Series | Band | Region] = [*panel.series, *panel.bands, *panel.regions]
+    return [part.label for part in parts]
 
 
-def _joined(figures: Sequence[Figure]) -> Figure:
-    """Combine figures into one that has all different captions."""
-    first, *others = figures
-    if not others:
-        return first
-    return replace(
-        first,
-        caption=" ".join(dict.fromkeys(figure.caption for figure in figures)),
-        alt=" ".join(dict.fromkeys(figure.alt for figure in figures)),
-        panels=tuple(panel for figure in figures for panel in figure.panels),
-    )
+def _vanishes(cell: Cell) -> bool:
+    ends = (cell.allowed.low, cell.allowed.high, cell.interval.low, cell.interval.high)
+    return cell.ray is None and ends == (0, 0, 0, 0)
 
 
-def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
-    return Panel(
-        title=f"${form.quantity}$ along the ray",
-        xlabel=named(form.along),
-        ylabel=f"${form.quantity}$",
-        series=tuple(Series(label=label, x=growth.s, y=growth.values) for label, growth in _growths(plans, results)),
-    )
-
-
-def _growths(plans: Plans, results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Each growth, labelled by the coordinates that distinguish it."""
-    every = [point.where for point, _ in plans]
-    for point, plan in plans:
-        yield _label(point.where, every, ""), results[plan.measurement.address]
-
-
-def _growth(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
-    """Plot the quantity along the ray, with claimed powers of s through the first point of the first and the last line.
-
-    Readings of the same measurement give figures that differ only in the claimed powers, so a report can merge them.
-    """
-    panel = _along(form, plans, results)
-    powers: list[Series] = []
-    for _, plan in {0: plans[0], len(plans) - 1: plans[-1]}.values():
-        growth = results[plan.measurement.address]
-        for name, edge in form.range.edges():
-            power = plan.allowed.high if name == "high" else plan.allowed.low
-            if power is not None:
-                relation = {"low": r"\geq", "high": r"\leq", "equals": r"\propto"}[name]
-                y = tuple(growth.values[0] * (s / growth.s[0]) ** power for s in growth.s)
-                label = f"claimed: ${relation} {form.power(edge)}$"
-                powers.append(Series(label=label, x=growth.s, y=y, style="dashed"))
-    caption = "Dashed: the claimed power through the first point."
-    alt = f"{form.plain_quantity} against {form.along} on log axes, with the claimed power."
-    return Figure(caption=caption, alt=alt, panels=(replace(panel, title="", series=(*panel.series, *powers)),))
-
-
-def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
-    """Plot the local exponents along the ray, their limits cell by cell, and the claimed exponents."""
-    axis = _axis([point.where for point, _ in plans])
-    along = named(form.along)
-    local = Panel(
-        title="local exponents",
-        xlabel=along,
-        ylabel="local exponent $-$ limit",
-        yscale="linear",
-        series=tuple(
-            Series(label=label, x=growth.slope_at, y=tuple(slope - growth.exponent for slope in growth.local_slopes))
-            for label, growth in _growths(plans, results)
-        ),
-    )
-    series: list[Series] = []
-    for label, group in _lines(plans, axis).items():
-        growths = [(x, results[plan.measurement.address]) for x, plan in group]
-        points = [(x, growth.exponent, growth.error) for x, growth in growths]
-        series += [*_errorbars(f"measured {label}".strip(), points), *_edges(form, group, label)]
-    limits = Panel(
-        title=f"limit exponent{f' against {named(axis)}' if axis else ''}",
-        xlabel=_xlabel(axis),
-        ylabel="exponent",
-        xscale="linear",
-        yscale="linear",
-        series=tuple(series),
-    )
-    caption = (
-        f"The local exponent of ${form.quantity}$ along {along} minus its limit, and the limit with its error and the "
-        "claimed values (dashed)."
-    )
-    alt = f"Local exponents of {form.plain_quantity} against {form.along}; their limits and the claimed ones."
-    return Figure(caption=caption, alt=alt, panels=(local, limits), layer="evidence")
-
-
-def _errorbars(label: str, points: Sequence[tuple[float, float, float]]) -> Iterator[Series]:
-    """The points (x, value, error) whose errors are finite, if there are any."""
-    known = [point for point in points if math.isfinite(point[2])]
-    if known:
-        x, y, error = zip(*known, strict=True)
-        yield Series(label=label, x=x, y=y, error=error, style="errorbars")
-
-
-def _edges(form: Exponent, group: Sequence[tuple[float, CellPlan]], label: str) -> Iterator[Series]:
-    """The claimed exponents along the axis."""
-    for name, edge in form.range.edges():
-        ends = [plan.allowed.high if name == "high" else plan.allowed.low for _, plan in group]
-        known = [(x, end) for (x, _), end in zip(group, ends, strict=True) if end is not None]
-        relation = {"low": r"\geq", "high": r"\leq", "equals": "="}[name]
-        yield Series(
-            label=f"claimed: ${relation} {edge.inline_latex}$ {label}".strip(),
-            x=tuple(x for x, _ in known),
-            y=tuple(end for _, end in known),
-            style="dashed",
-        )
-
-
-def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
-    """Plot values with errors and bounds against one coordinate, with a line for each value of the others."""
-    axis = _axis([point.where for point, _ in plans])
-    lines = _lines(plans, axis)
-    series: list[Series] = []
-    for label, group in lines.items():
-        read = [(x, plan.read(results[plan.measurement.address], plan.allowed)) for x, plan in group]
-        ends = [(x, (estimate.measured or estimate.interval).ends) for x, estimate in read]
-        series += _errorbars(label or "measured", [(x, (low + high) / 2, (high - low) / 2) for x, (low, high) in ends])
-    if not axis:
-        series = [part for curve in series for part in _apart(curve, plans)]
-    series += _labelled_bounds(lines)
-    panel = Panel(
-        title="",
-        xlabel=_xlabel(axis),
-        ylabel=f"${form.quantity}$",
-        xscale=_scale([x for curve in series for x in curve.x]),
-        yscale=_scale([y for curve in series for y in curve.y]),
-        series=tuple(series),
-    )
-    caption = "Measured; dashed, the bounds of claim and control."
-    return Figure(
-        caption=caption, alt=f"{form.plain_quantity} against {axis or 'the cell'}, with bounds.", panels=(panel,)
-    )
-
-
-def _apart(series: Series, plans: Plans) -> Iterator[Series]:
-    """Split points without an axis into one series each, labelled by the coordinates that distinguish it."""
-    every = [point.where for point, _ in plans]
-    for x, y, error in zip(series.x, series.y, series.error, strict=True):
-        label = _label(every[round(x) - 1], every, "") or series.label
-        yield replace(series, label=label, x=(x,), y=(y,), error=(error,))
-
-
-def _labelled_bounds(lines: Mapping[str, Sequence[tuple[float, CellPlan]]]) -> Iterator[Series]:
-    """The bounds of all lines, each once, with the label of its line if it is the only one and there are few bounds."""
-    bounds: dict[tuple[str, tuple[float, ...], tuple[float, ...]], list[str]] = {}
-    for label, group in lines.items():
-        for bound in _bounds(group):
-            bounds.setdefault(bound, []).append(label)
-    alone = len(bounds) <= 6  # a legend with more lines than that is longer than its figure
-    for (says, x, y), labels in bounds.items():
-        label = labels[0] if alone and len(labels) == 1 else ""
-        yield Series(label=f"{says} {label}".strip(), x=x, y=y, style="dashed")
-
-
-def _bounds(
-    group: Sequence[tuple[float, CellPlan]],
-) -> Iterator[tuple[str, tuple[float, ...], tuple[float, ...]]]:
-    """The edges of the claim and of its false control along the axis: label, positions and values."""
-    for name in ("claimed", "control"):
-        ranges = [plan.allowed if name == "claimed" else plan.false.allowed for _, plan in group]
-        known = [allowed for allowed in ranges if isinstance(allowed, Allowed)]
-        if len(known) < len(group):
-            continue
-        sides = {
-            r"$\geq$": tuple(allowed.low for allowed in known if allowed.low is not None),
-            r"$\leq$": tuple(allowed.high for allowed in known if allowed.high is not None),
-        }
-        whole = {relation: ends for relation, ends in sides.items() if len(ends) == len(group)}
-        if len(set(whole.values())) < len(whole):
-            whole = {"=": next(iter(whole.values()))}
-        for relation, ends in whole.items():
-            yield f"{name} {'range' if len(whole) > 1 else relation}", tuple(x for x, _ in group), ends
-
-
-def _axis(where: Sequence[Mapping[str, Scalar]]) -> str:
-    """The coordinate with the most different numbers; empty if no number varies."""
-    counts = {
-        name: len({point[name] for point in where})
-        for name in where[0]
-        if all(isinstance(point.get(name), int | float) for point in where)
+def lines_of(cells: Sequence[Cell]) -> list[Line]:
+    """The cells by line, along the number with the most values, or else such a text; those nearest to an edge first."""
+    counts = {name: len({cell.where[name] for cell in cells}) for name in cells[0].where}
+    numbers = {
+        name: count for name, count in counts.items() if not any(isinstance(cell.where[name], str) for cell in cells)
     }
-    most = max(counts.values(), default=0)
-    return next((name for name in reversed(counts) if counts[name] == most), "") if most > 1 else ""
+    among = numbers if max(numbers.values(), default=0) > 1 else counts
+    axis = max(reversed(among), key=among.__getitem__)
+    values = list(dict.fromkeys(cell.where[axis] for cell in cells))
+    names = tuple(_name(axis, value) for value in values) if among is counts else ()
+    lines: dict[str, list[tuple[float, Cell]]] = {}
+    for cell in cells:
+        others = [name for name in cell.where if name != axis and counts[name] > 1]
+        title = ", ".join(said(name, cell.where[name]) for name in others)
+        x = values.index(cell.where[axis]) + 1.0 if names else float(cell.where[axis])
+        lines.setdefault(title, []).append((x, cell))
+    found = [Line(title, axis, names, tuple(sorted(line, key=lambda at: at[0]))) for title, line in lines.items()]
+    return sorted(found, key=lambda line: min(abs(cell.margin or 0.0) for _, cell in line.cells))
 
 
-def _xlabel(axis: str) -> str:
-    return named(axis) if axis else "points of the claim, one by one"
+def _name(axis: str, value: Scalar) -> str:
+    """A value below its axis: without the name of the axis, which stands there."""
+    return said(axis, value).removeprefix(f"{named(axis)} = ").removesuffix(f" {named(axis)}")
 
 
-def _lines(plans: Plans, axis: str) -> dict[str, list[tuple[float, CellPlan]]]:
-    """The cells of each line of a figure, in order along its axis; without an axis the cells are numbered."""
-    every = [point.where for point, _ in plans]
-    lines: dict[str, list[tuple[float, CellPlan]]] = {}
-    for k, (point, plan) in enumerate(plans, 1):
-        x = float(point.where[axis]) if axis else float(k)
-        lines.setdefault(_label(point.where, every, axis) if axis else "", []).append((x, plan))
-    return {label: sorted(line, key=lambda point: point[0]) for label, line in lines.items()}
+def _is_long(line: Line) -> bool:
+    return sum(len(plain(name)) + 2 for name in line.names) > LETTERS
 
 
-def _label(where: Mapping[str, Scalar], every: Sequence[Mapping[str, Scalar]], axis: str) -> str:
-    """The coordinates that distinguish a line from the others."""
-    varying = [name for name in where if name != axis and len({point.get(name) for point in every}) > 1]
-    return ", ".join(said(name, where[name]) for name in varying)
+def _numbered(line: Line) -> str:
+    """The names of the positions, if they are too long to stand below the axis."""
+    return f" {named(line.axis)}: {'; '.join(f'{k}, {name}' for k, name in enumerate(line.names, 1))}." * _is_long(line)
+
+
+def _panel(line: Line) -> Panel:
+    """One line: measured values, the allowed range of each cell, and the edges of its control; empty without values."""
+    cells = [(x, cell) for x, cell in line.cells if cell.measured is not None and math.isfinite(cell.error or 0.0)]
+    if not cells:
+        return Panel(title="", xlabel="", ylabel="")
+    x, y, error = zip(*((x, cell.measured, cell.error or 0.0) for x, cell in cells), strict=True)
+    series = [Series(label=MEASURED, x=x, y=y, error=error, style="errorbars")]
+    controls: dict[Style, list[tuple[float, float]]] = {}
+    for at, cell in cells:
+        for style, end in cell.control_edges:
+            controls.setdefault(style, []).append((at, end))
+    for style, points in controls.items():
+        series.append(Series(label=CONTROL, x=tuple(u for u, _ in points), y=tuple(v for _, v in points), style=style))
+    region = Region(
+        label=_claimed([cell for _, cell in cells]),
+        x=x,
+        low=tuple(math.nan if cell.allowed.low is None else cell.allowed.low for _, cell in cells),
+        high=tuple(math.nan if cell.allowed.high is None else cell.allowed.high for _, cell in cells),
+        apart=True,
+    )
+    ends = [end for _, cell in cells for end in (cell.allowed.low, cell.allowed.high) if end]
+    is_limit = cells[0][1].ray is not None and max(y) < SPREAD  # an exponent, or a constant of order one
+    quantity = cells[0][1].quantity_latex or cells[0][1].quantity
+    return Panel(
+        title=line.title,
+        xlabel=named(line.axis),
+        ylabel=quantity,
+        xscale=_scale(x) if not line.names else "linear",
+        yscale="linear" if is_limit else _scale([*(v for curve in series for v in curve.y), *ends]),
+        series=tuple(series),
+        regions=(region,),
+        names=() if _is_long(line) else line.names,
+    )
+
+
+RELATIONS = {"low": (r"\geq", ">"), "high": (r"\leq", "<"), "equals": ("=", "="), "within": (r"\pm", r"\pm")}
+"""The sign before an edge in LaTeX: of a closed range, and of an open one."""
+
+
+def _claimed(cells: Sequence[Cell]) -> str:
+    """The label of what is claimed: with its formula if all cells have the same one."""
+    if len({tuple(cell.edges.items()) for cell in cells}) > 1 or not cells[0].edges:
+        return CLAIMED
+    signs = (
+        f"{RELATIONS[name][cells[0].allowed.open]} {formula(text).inline_latex}"
+        for name, text in cells[0].edges.items()
+    )
+    return f"{CLAIMED}: ${' '.join(signs)}$"
+
+
+def _unspecified(panel: Panel) -> Panel:
+    """The panel without the formulas of what is claimed, for a legend that would be too long."""
+    bands, regions = (tuple(replace(part, label=CLAIMED) for part in parts) for parts in (panel.bands, panel.regions))
+    return replace(panel, bands=bands, regions=regions)
 
 
 def _scale(values: Sequence[float]) -> Scale:
-    """The scale of an axis: "log" if the values are positive and span a decade or more, else "linear"."""
-    return "log" if values and min(values) > 0 and max(values) >= 10 * min(values) else "linear"
+    """The scale of an axis: "log" if the values are positive and spread, else "linear"."""
+    return "log" if values and min(values) > 0 and max(values) >= SPREAD * min(values) else "linear"
+
+
+def _ray(form: Along, cell: Cell, growth: Any) -> Panel:
+    """The values of the only cell along its ray, or their local exponents, with the limit, claim and control."""
+    what, x, y = _grown(form, growth)
+    series, bands = [Series(label="along the ray", x=x, y=y, style="points")], []
+    if cell.quantity_latex == form.observed:  # else a power of log s decides, which has no place on these axes
+        bands = [Band(label=_claimed([cell]), low=cell.allowed.low, high=cell.allowed.high)]
+        for _, end in cell.control_edges:
+            series.append(Series(label=CONTROL, x=(x[0], x[-1]), y=(end, end), style="dashed"))
+        if cell.measured is not None and math.isfinite(cell.error or 0.0):
+            at = {"x": (x[-1],), "y": (cell.measured,), "error": (cell.error or 0.0,)}
+            series.append(Series(label="its limit", style="errorbars", **at))
+    scale = "linear" if isinstance(form, Exponent) else _scale(y)
+    return Panel(
+        title="", xlabel=named(form.along), ylabel=what, yscale=scale, series=tuple(series), bands=tuple(bands)
+    )
+
+
+def _rays(form: Along, grown: Sequence[tuple[Cell, Any]]) -> Figure:
+    """How the limits of several cells settle: the local exponents minus their limit, or the values."""
+    varying = [name for name in grown[0][0].where if len({cell.where.get(name) for cell, _ in grown}) > 1]
+    most = LEGEND if len(varying) == 1 else CURVES
+    slowest = sorted(grown, key=lambda at: -at[1].error)[:most]
+    series = []
+    for cell, growth in grown:
+        if any(cell is slow for slow, _ in slowest):
+            what, x, y = _grown(form, growth)
+            less = growth.exponent if isinstance(form, Exponent) else 0.0
+            label = ", ".join(said(name, cell.where[name]) for name in varying)
+            series.append(Series(label=label, x=x, y=tuple(value - less for value in y)))
+    ylabel = f"{what} $-$ limit" if isinstance(form, Exponent) else what
+    scale = "linear" if isinstance(form, Exponent) else _scale([v for curve in series for v in curve.y])
+    panel = Panel(title="", xlabel=named(form.along), ylabel=ylabel, yscale=scale, series=tuple(series))
+    caption = f"How the limits are reached: the {what} along {named(form.along)}"
+    caption += f", of the {most} cells that settle last." if len(slowest) < len(grown) else "."
+    alt = f"{plain(ylabel)} against {form.along}."
+    return Figure(caption=caption, alt=alt, panels=(panel,), layer="evidence")
+
+
+def _grown(form: Along, growth: Any) -> tuple[str, tuple[float, ...], tuple[float, ...]]:
+    """The name and the points of the curve that has the limit."""
+    if isinstance(form, Exponent):
+        return f"local exponent of ${form.quantity}$", growth.slope_at, growth.local_slopes
+    return f"${form.quantity}$", growth.s, growth.values

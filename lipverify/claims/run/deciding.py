@@ -360,8 +360,9 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
     renamed = {cell.measurement.address: new.measurement.address for cell, new in zip(old.cells, cells, strict=True)}
     draw = old.figure
 
-    def figure(results: dict[str, Any]) -> tuple[Figure, ...]:
-        return draw({**results, **{was: results[now] for was, now in renamed.items()}}) if draw is not None else ()
+    def figure(results: Mapping[str, Any], cells: Sequence[Cell]) -> tuple[Figure, ...]:
+        before = {was: results[now] for was, now in renamed.items()}
+        return draw({**results, **before}, cells) if draw is not None else ()
 
     evidence: Evidence = replace(old, cells=cells, figure=figure if draw is not None else None)
     return replace(claim, plan=lambda: evidence, tried=(*claim.tried, *tried_now(record)))

@@ -49,7 +49,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         if verdict == "supported" and (why := uncovered(claim.forall, claim.by_hand, cells)):
             raise InvalidInput(why)
         disagree = not all(check.agrees for check in crossed)
-        figures, tables = claim.made_shows(results)
+        figures, tables = claim.made_shows(results, cells)
 
         def judge(plan: CellPlan, foreseen: Mapping[str, Any]) -> Cell:
             return _cell(plan, {**results, **foreseen}, basis_of(plan, outcomes))

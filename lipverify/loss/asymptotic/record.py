@@ -14,6 +14,7 @@ import sympy
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.showing import axes, table
+from lipverify.foundation.style import in_style
 from lipverify.foundation.validation import instance, whole
 from lipverify.loss.asymptotic.expansions import leading_bias, next_bias, noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.fields import Increments
@@ -104,6 +105,7 @@ class Leading:
         formulas = [f"${sympy.latex(getattr(self, name))}$" for name in fields]
         return table(f"{self.law!r}, n → ∞ first and w → ∞ second", {"": fields, "leading term": formulas})
 
+    @in_style
     def plot(self, ax: Any = None) -> Any:
         r"""Draw the leading w* against Lambda = n L^2 / sigma^2 at d (d = 2, 3 and 5 if symbolic); return the axes."""
         ax, ends = axes(ax), (1e2, 1e12)

@@ -16,6 +16,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, table
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
+from lipverify.foundation.style import in_style
 from lipverify.loss.attention import attention_for, attention_named
 from lipverify.loss.terms import AttentionName
 from lipverify.optimum.matrix.constraints import Constraint, SpectralBall, Symmetric, Unconstrained
@@ -134,6 +135,7 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
         rows = {f"column {j}": column for j, column in enumerate(np.asarray(self.M).T, 1)}
         return table(f"M*, {self._title()}; errors to {float(np.max(self.M_error)):.1g}", rows)
 
+    @in_style
     def plot(self, ax: Any = None) -> Any:
         """Draw the entries of M on a colour scale centred at zero and return the axes."""
         ax = axes(ax)

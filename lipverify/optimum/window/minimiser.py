@@ -20,6 +20,7 @@ from lipverify.foundation.arrays import EPS, Floats, Matrix
 from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.foundation.store import remembered
+from lipverify.foundation.style import in_style
 from lipverify.loss.exact import least_noise, rough_terms
 from lipverify.loss.methods import loss_terms
 from lipverify.loss.terms import ErrorKind, Route
@@ -163,6 +164,7 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
         w, loss = latex_number(self.w, self.w_error), latex_number(self.loss, self.loss_error)
         return rf"$w^* = {w},\quad L(w^*) = {loss}$"
 
+    @in_style
     def plot(self, ax: Any = None) -> Any:
         """Draw the exact loss and its two terms from w*/10 to 10 w*, mark w*, and return the axes."""
         middle = self.w if self.w > 0 else 1.0

@@ -8,13 +8,23 @@ from itertools import count
 
 import matplotlib
 import msgspec
+from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
 from lipverify.foundation.latex import plain
+from lipverify.foundation.style import BRACKETS
 from lipverify.report import digits
-from lipverify.report.figures import FLAT, LEVEL, has_place
+from lipverify.report.figures import CLOSE, FLAT, LEVEL, bars, edges_in_sight, has_place, places
 from lipverify.report.heatmaps import BLANK, scale
-from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, colour_class, series_looks
+from lipverify.report.looks import (
+    BAND_HATCHES,
+    BandLook,
+    Look,
+    band_looks,
+    colour_class,
+    entries,
+    series_looks,
+)
 from lipverify.report.text import printable
 from lipverify.report.web.markup import Markup, element, join
 
@@ -27,6 +37,7 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
     high: float
     start: float
     end: float
+    places: tuple[tuple[float, str], ...] = ()
 
     def position(self, value: float) -> float:
         """The position of a value on screen; a value beyond the axis is moved to its end."""
@@ -34,12 +45,18 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
         inner = (math.log10(value) if self.log else value) if known else -math.inf
         return self.start + (min(max(inner, self.low), self.high) - self.low) * self._unit
 
+    def holds(self, value: float) -> bool:
+        """True if a value has a position within the axis."""
+        return has_place(value, self.log) and self.low <= (math.log10(value) if self.log else value) <= self.high
+
     @property
     def _unit(self) -> float:
         return (self.end - self.start) / (self.high - self.low)
 
     @property
     def ticks(self) -> list[tuple[float, Markup]]:
+        if self.places:
+            return [(self.position(place), join(name)) for place, name in self.places]
         span = self.high - self.low
         if self.log and span >= 3:  # else also between powers of ten
             step = max(1, math.ceil(span / 5))
@@ -50,13 +67,13 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
         return [(self.position(value), join(digits.number(value, digits=6))) for value in values]
 
 
-def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axis:
+def axis(values: Iterable[float], *, log: bool, start: float, end: float, share: float = FLAT) -> Axis:
     """An axis for given values. A level does not fill it, and values without a position on it are skipped."""
     known = [value for value in values if has_place(value, log)]
     inner = [math.log10(value) for value in known] if log else known
     low, high = min(inner, default=0.0), max(inner, default=1.0)
-    least = 2 * math.log10(LEVEL) if log else 2 * FLAT * max(abs(low), abs(high))
-    flat = high - low < (math.log10(1 + 4 * FLAT) if log else least)
+    least = 2 * math.log10(LEVEL) if log else 2 * share * max(abs(low), abs(high))
+    flat = high - low < (math.log10(1 + 4 * share) if log else least)
     middle, half = (low + high) / 2, (least if flat else high - low) / 2 or 1.0
     free = half * 1.1  # a twentieth of the axis stays free beyond either end
     return Axis(log=log, low=middle - free, high=middle + free, start=start, end=end)
@@ -177,12 +194,10 @@ def drawing(figure: Figure, label: Label) -> Markup:
     looks, bands = series_looks(figure), band_looks(figure)
     size = (430.0, 270.0) if len(figure.panels) == 1 else (330.0, 230.0)  # about pixels
     panels = [_panel(panel, looks, bands, size, label) for panel in figure.panels]
-    entries = [(text, _series_sample(figure, text, look)) for text, look in looks.items()]
-    entries += [(text, _sample(_area(look, 1, 2, 24, 12))) for text, look in bands.items()]
-    legend = element(
-        "ul", [element("li", sample, element("span", label(text))) for text, sample in entries], class_="legend"
-    )
-    return join((element("div", panels, class_="panels"), legend if len(entries) > 1 else None))
+    samples = {text: _series_sample(figure, text, look) for text, look in looks.items()}
+    samples |= {text: _sample(_area(look, 1, 2, 24, 12)) for text, look in bands.items()}
+    items = [element("li", samples[text], element("span", label(text))) for text in entries(figure)]
+    return join((element("div", panels, class_="panels"), element("ul", items, class_="legend") if items else None))
 
 
 def _panel(
@@ -191,7 +206,9 @@ def _panel(
     """One pair of axes with title and labels in the font of the page."""
     wide, high = size
     x = axis(_abscissae(panel), log=panel.xscale == "log", start=_LEFT, end=wide - _RIGHT)
-    y = axis(_ordinates(panel), log=panel.yscale == "log", start=high - _BOTTOM, end=_TOP)
+    x = replace(x, places=tuple((place, spoken(name)) for place, name in places(panel)))
+    share = CLOSE if edges_in_sight(panel) else FLAT
+    y = axis(_ordinates(panel), log=panel.yscale == "log", start=high - _BOTTOM, end=_TOP, share=share)
     title, upwards, along = (spoken(text) for text in (panel.title, panel.ylabel, panel.xlabel))
     picture = element(
         "svg",
@@ -217,6 +234,8 @@ def _abscissae(panel: Panel) -> Iterable[float]:
         yield from series.x
     for region in panel.regions:
         yield from region.x
+        if region.apart:
+            yield from (end for bar in bars(region, panel.xscale == "log") for end in bar)
 
 
 def _ordinates(panel: Panel) -> Iterable[float]:
@@ -226,9 +245,9 @@ def _ordinates(panel: Panel) -> Iterable[float]:
         for y, error in zip(series.y, series.error, strict=False):
             yield from (y - error, y + error)
     for region in panel.regions:
-        yield from (*region.low, *region.high)
-    for band in panel.bands:
-        yield from (edge for edge in (band.low, band.high) if edge is not None)
+        if not region.apart:
+            yield from (*region.low, *region.high)
+    yield from edges_in_sight(panel)
 
 
 def _grid(x: Axis, y: Axis) -> Markup:
@@ -266,6 +285,10 @@ def _series(series: Series, look: Look, x: Axis, y: Axis) -> Markup:
 
 
 def _shape(series: Series, look: Look, points: list[tuple[float, float]]) -> Markup:
+    if series.style in BRACKETS:
+        stub = -4 * BRACKETS[series.style]
+        shape = "".join(f"M{_n(px - 8)} {_n(py + stub)}v{_n(-stub)}h16v{_n(stub)}" for px, py in points)
+        return element("path", d=shape, class_="line")
     if series.style in ("points", "errorbars"):
         outline = _MARKERS[look.marker]
         return element(
@@ -298,6 +321,9 @@ def _band(band: Band, look: BandLook, x: Axis, y: Axis) -> Markup:
 
 
 def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
+    if region.apart:
+        ends = zip(bars(region, x.log), region.low, region.high, strict=True)
+        return element("g", [_bar(look, bar, low, high, x, y) for bar, low, high in ends])
     sides = [
         [
             (x.position(u), y.position(v))
@@ -309,6 +335,15 @@ def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
     outline = [*sides[0], *reversed(sides[1])]
     path = "".join(f"{'L' if k else 'M'}{_n(px)} {_n(py)}" for k, (px, py) in enumerate(outline))
     return _filled(look, "path", d=path + "Z" if path else "")
+
+
+def _bar(look: BandLook, bar: tuple[float, float], low: float, high: float, x: Axis, y: Axis) -> Markup:
+    """The shaded range at one point, with its edges; an open end is the end of the axis."""
+    start, wide = x.position(bar[0]), x.position(bar[1]) - x.position(bar[0])
+    places = [y.position(end) if y.holds(end) else None for end in (low, high)]
+    bottom, top = (y.position(end) if has_place(end, y.log) else edge for end, edge in ((low, y.start), (high, y.end)))
+    lines = "".join(f"M{_n(start)} {_n(place)}h{_n(wide)}" for place in places if place is not None)
+    return element("g", _area(look, start, top, wide, bottom - top), element("path", d=lines, class_="bound"))
 
 
 def _area(look: BandLook, left: float, top: float, wide: float, high: float) -> Markup:
@@ -328,7 +363,7 @@ def _filled(look: BandLook, shape: str, **position: str) -> Markup:
 
 def _series_sample(figure: Figure, text: str, look: Look) -> Markup:
     series = next(s for panel in figure.panels for s in panel.series if s.label == text)
-    points = [(13.0, 8.0)] if series.style in ("points", "errorbars") else [(1.0, 8.0), (25.0, 8.0)]
+    points = [(13.0, 8.0)] if series.style in ("points", "errorbars", *BRACKETS) else [(1.0, 8.0), (25.0, 8.0)]
     return _sample(element("g", _shape(series, look, points), class_=colour_class(look.color)))
 
 
