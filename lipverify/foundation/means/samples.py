@@ -172,6 +172,46 @@ def require_normal(count: int, standard_error: Any, doubt: Any, message: str) ->
     raise OutOfReach(message.format(reason))
 
 
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """The shape of samples, column by column, in their own units.
+
+    `variance` is unbiased, `lean` is the third central moment over the variance, and `doubt` the relative standard
+    error of the variance, from the fourth moment.
+    """
+
+    count: int
+    mean: Floats
+    variance: Floats
+    lean: Floats
+    doubt: Floats
+
+    def needed(self, rtol: float, miss: float, sampled: NDArray[np.bool_]) -> float:
+        """Predict the number of samples for normal half-widths of rtol times the mean at the level 1 - miss."""
+        wanted = rtol * np.abs(self.mean[sampled])
+        if np.any(wanted == 0):
+            return 4.0 * self.count
+        errors = normal_half_width(np.sqrt(self.variance[sampled]), 1 - miss) / wanted
+        trusted = self.count * (2 * float(np.max(self.doubt[sampled], initial=0.0)) / TRUSTED) ** 2
+        return max(float(FEWEST), trusted, MARGIN * float(np.max(errors, initial=0.0)) ** 2)
+
+
+def spread_of(sums: Floats, count: int, centre: Floats, unit: Floats) -> Spread:
+    """The spread of samples from the sums of the first four powers of (sample - centre) / unit, (4, columns)."""
+    N = max(count, 1)
+    shift, second, third, fourth = sums / N
+    variance = np.maximum(second - shift**2, 0.0)
+    divisor = np.where(variance > 0, variance, 1.0)
+    central = fourth - 4 * shift * third + 6 * shift**2 * second - 3 * shift**4
+    kurtosis = np.maximum(central, 0.0) / divisor**2
+    return Spread(
+        count=count,
+        mean=centre + unit * shift,
+        variance=unit**2 * variance * N / max(N - 1, 1),
+        lean=unit * (third - 3 * shift * second + 2 * shift**3) / divisor,
+        doubt=np.where(variance > 0, np.sqrt(np.maximum(kurtosis - 1, 0.0) / N), 0.0),
+    )
+
+
 class NormalTally:
     """Samples of one or more quantities, column by column: sums of their first four powers, and nothing kept.
 
@@ -180,7 +220,9 @@ class NormalTally:
     with low = high is constant.
     """
 
-    def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
+    def __init__(
+        self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments, tails: object = None
+    ) -> None:
         self.low, self.high = low, high
         self._leaves = Leaves(repeat(LEAF), np.ones_like(low), xp, moments)
         self._sums = np.zeros((4, low.size))
@@ -206,36 +248,25 @@ class NormalTally:
         return np.add.reduce([self._sums, *(leaf[2:] for leaf in _finite(self._leaves.rest()[0]))])
 
     @property
-    def mean(self) -> Floats:
-        return np.asarray(self._leaves.rest()[1] + self.sums[0] / self.count)
+    def spread(self) -> Spread:
+        """The mean of all samples and the shape of their distribution."""
+        return spread_of(self.sums, self.count, self._leaves.rest()[1], np.ones_like(self.low))
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
-        variance, doubt = self._spread()
-        errors = np.sqrt(variance / max(self.count, 1))
-        require_normal(self.count, errors[~self.settled], doubt[~self.settled], f"interval='normal': {{}}; {WAY_OUT}")
-        return self.mean, np.where(self.settled, 0.0, normal_half_width(errors, level)) + ROUNDING * np.abs(self.mean)
+        spread, sampled = self.spread, ~self.settled
+        errors = np.sqrt(spread.variance / max(self.count, 1))
+        require_normal(self.count, errors[sampled], spread.doubt[sampled], f"interval='normal': {{}}; {WAY_OUT}")
+        half_width = np.where(sampled, normal_half_width(errors, level), 0.0)
+        return spread.mean, half_width + ROUNDING * np.abs(spread.mean)
 
     def needed(self, rtol: float, miss: float) -> float:
         """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss."""
-        variance, doubt = self._spread()
-        wanted, sampled = rtol * np.abs(self.mean), ~self.settled
-        if np.any(wanted[sampled] == 0):
-            return 4.0 * self.count
-        errors = normal_half_width(np.sqrt(variance[sampled]), 1 - miss) / wanted[sampled]
-        trusted = self.count * (2 * float(np.max(doubt[sampled], initial=0.0)) / TRUSTED) ** 2
-        return max(float(FEWEST), trusted, MARGIN * float(np.max(errors, initial=0.0)) ** 2)
+        return self.spread.needed(rtol, miss, ~self.settled)
 
-    def _spread(self) -> tuple[Floats, Floats]:
-        """The variances and their relative standard errors."""
-        N = max(self.count, 1)
-        shift = self.sums[0] / N
-        second, third, fourth = (total / N for total in self.sums[1:])
-        variance = np.maximum(second - shift**2, 0.0)
-        central = fourth - 4 * shift * third + 6 * shift**2 * second - 3 * shift**4
-        kurtosis = np.maximum(central, 0.0) / np.where(variance > 0, variance, 1.0) ** 2
-        doubt = np.where(variance > 0, np.sqrt(np.maximum(kurtosis - 1, 0.0) / N), 0.0)
-        return variance * N / max(N - 1, 1), doubt
+    def says(self, half_width: Floats, names: Sequence[str]) -> str:
+        """The kind of interval."""
+        return "Intervals: normal, not checked against rare samples."
 
 
 def _finite(leaves: Floats) -> Floats:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import key_of
-from lipverify.loss.montecarlo.samples import Divisible, drawn, sphere_bounds, spreads
+from lipverify.loss.montecarlo.samples import Divisible, at_each, drawn, largest_distance, largest_spread, sphere_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, joined, softmax_sums
 from lipverify.problem.law import Bound, Law, RidgeLaw, as_ridge, by_law
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
@@ -117,18 +117,23 @@ class Reduced(Divisible):
         """The factor from a bias sample to units of y squared."""
         return self.law.amplitude_variance / (self.problem.d if self.linear else 1)
 
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         """(low, high) of each column; the bias is bounded by the bounds of the links.
 
         For linear tasks the bias of a context is at most sum_i a_i |x_i - x|^2 = 2 (1 - sum_i a_i t_i). The weights
         rise with t, so this is at most 2 (1 - mean t), and its average over x and -x is at most 2. The bias is also at
         most (sum_i a_i (1 - t_i))^2 + sum_i a_i^2.
         """
-        w = self.grid.windows
-        if not self.linear:
-            return sphere_bounds(self.problem, w, self.law.bounds())
-        low, high = sphere_bounds(self.problem, w, [Bound(math.sqrt(2), slope=1.0)])
-        high[w.size :] = np.minimum(high[w.size :], spreads(self.problem, w) ** 2 + high[: w.size])
+        w, links = self.grid.windows, self.law.bounds()
+        ends = [Bound(math.sqrt(2), slope=1.0)] if self.linear else [Bound(link.extent) for link in links]
+        low, high = sphere_bounds(self.problem, w, ends, log_chance)
+        if self.linear:
+            bias = at_each(largest_spread, self.problem, w, log_chance, 2.0) ** 2 + high[: w.size]
+        else:
+            # half of z and half of |z| have slope 1 together
+            squares = 1.0 if split(self.law).linear else sum(link.slope**2 for link in links)
+            bias = squares * at_each(largest_distance, self.problem, w, log_chance, 2.0) ** 2
+        high[w.size :] = np.minimum(high[w.size :], bias)
         return low, high
 
     def rows(self, first: int, count: int) -> Array:
