@@ -145,7 +145,7 @@ def widths() -> None:
 
 STRETCHED = Ellipsoid([4.0, 1.0, 0.25])
 WHITENED = np.diag(np.array([4.0, 1.0, 0.25]) ** -0.5)
-"""f(x) = h(<q, W x>) on the ellipsoid is the law of h on the sphere, if scores are w |W x|^2: exact values are known."""
+"""f(x) = h(<q, W x>) on the ellipsoid, with scores w |W x|^2, is the law of h on the sphere, with exact values."""
 BUMP = Ridge(lambda z: z + 3 * np.exp(-(((z - 0.9) / 0.02) ** 2)))
 SETTINGS: dict[str, tuple[Law, int, int, float, int]] = {
     "affine, few contexts": (Affine(), 3, 20, 2.0, 400),

@@ -18,6 +18,7 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.loss.kernels import Kernel, Rational
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
+from lipverify.loss.montecarlo.reduced import slope_of
 from lipverify.loss.montecarlo.samples import Divisible, drawn, largest_bias, softmax_bounds, sphere_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, grid_of, joined, softmax_sums
 from lipverify.problem.law import FunctionLaw, as_functions
@@ -82,7 +83,7 @@ class Full(WholeContexts):
     def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         """(low, high) of each column; the prediction lies between the extremes of each component."""
         if self.problem.isotropic and self.M is None:
-            return sphere_bounds(self.problem, self.w, self.law.bounds(), log_chance)
+            return sphere_bounds(self.problem, self.w, self.law.bounds(), log_chance, slope_of(self.law))
         return softmax_bounds(self.problem, self.reach, largest_bias(self.problem), log_chance)
 
     def rows(self, first: int, count: int) -> Array:

@@ -241,10 +241,17 @@ def _of_map(law: Transformed, problem: Problem) -> tuple[Bound, ...]:
     return law.ridge.bounds(float(np.linalg.norm(np.array(law.B).T @ A, 2)))  # |B^T A u| <= |B^T A|
 
 
-def sphere_bounds(problem: Problem, w: Floats, components: Sequence[Bound], log_chance: float) -> Bounds:
-    """The bounds for tokens on the sphere and scores w t, each left with probability e^-log_chance at most."""
+def sphere_bounds(
+    problem: Problem, w: Floats, components: Sequence[Bound], log_chance: float, slope: float = math.inf
+) -> Bounds:
+    """The bounds for tokens on the sphere and scores w t, each left with probability e^-log_chance at most.
+
+    `slope` is a Lipschitz constant of all components together in <q, x>, for a ridge law.
+    """
     bias = sum((f.extent**2 for f in components), np.zeros_like(w))
-    if any(f.slope < math.inf for f in components):
+    if slope < math.inf:
+        bias = np.minimum(bias, (slope * at_each(largest_distance, problem, w, log_chance, 2.0)) ** 2)
+    elif any(f.slope < math.inf for f in components):
         distance = 2 * at_each(largest_spread, problem, w, log_chance, 2.0)  # sum_i a_i |x_i - x|^2
         bias = sum((np.minimum(f.extent**2, f.slope**2 * distance) for f in components), np.zeros_like(w))
     low, high = softmax_bounds(problem, w, bias, log_chance)
