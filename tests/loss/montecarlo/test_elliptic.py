@@ -15,7 +15,7 @@ from lipverify import Problem, loss_terms, optimal_matrix
 from lipverify.covariates import Covariates, Ellipsoid, Gaussian, Sphere
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, normals
-from lipverify.foundation.means.samples import NormalTally  # internal: means with errors of the test's own samples
+from lipverify.foundation.means.checked import NormalTally  # internal: means with errors of the test's own samples
 from lipverify.laws import Affine, Cosine, FunctionLaw, Linear, ReLU, Ridge, Transformed
 from lipverify.loss.methods import _sphere_noise  # internal: the noise of the sphere that helps, and none
 from lipverify.loss.montecarlo.accuracy import tally_of  # internal: samples are added until a count, not an error
