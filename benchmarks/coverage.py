@@ -1,10 +1,12 @@
 """The miss rate of 95 % intervals over many repetitions of skewed samples, and their widths for contexts.
 
-    python benchmarks/coverage.py [--widths]
+    python benchmarks/coverage.py [--widths | --laws | --hunt]
 
 Betting: `Tally`, with the number of samples fixed beforehand. Stopped: `until`, sampling that ends as soon as the
 interval is narrow enough. Normal: mean +- 1.96 standard errors, for comparison. Widths: half-widths for 20,000 contexts
-divided by normal ones.
+divided by normal ones. Laws: the default interval of `loss_terms` against exact values, 500 seeds in each of 12
+settings. Hunt: settings for which it covers least, by differential evolution over dimension, tokens, w and contexts for
+each law, counted again with new seeds.
 """
 
 from __future__ import annotations
@@ -14,16 +16,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
+from scipy.optimize import differential_evolution
 
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, Sphere
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.betting import betting_interval
+from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.compiling import has_compiler
+from lipverify.foundation.means.betting import Tally, betting_interval
 from lipverify.foundation.streams import uniforms
-from lipverify.laws import RBF, Affine, Cosine, Law, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
+from lipverify.laws import RBF, Affine, Cosine, Law, Quadratic, ReLU, ReLUNetwork, Ridge, Sum, Transformed
 from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.terms import sampler
 
@@ -38,7 +43,7 @@ class Skewed:
     stream: str
     size: int = 256
 
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         return np.zeros(1), np.ones(1)
 
     def chunk(self, index: int) -> Floats:
@@ -74,7 +79,8 @@ def fixed(name: str, size: int, repetitions: int = REPETITIONS) -> None:
 def stopped(name: str, rtol: float) -> None:
     truth, transform = CASES[name]
     ends = [
-        until(lambda look, r=r: Skewed(transform, f"{name}/{r}/{look}"), rtol, 40, 10**7) for r in range(REPETITIONS)
+        until(lambda look, r=r: Skewed(transform, f"{name}/{r}/{look}"), rtol, 40, 10**7, kind=Tally)
+        for r in range(REPETITIONS)
     ]
     misses = sum(bool(abs(mean[0] - truth) > half_width[0]) for mean, half_width in ends)
     line(f"stopped at rtol = {rtol:g}", misses, REPETITIONS, float(np.median([end[1] for end in ends])))
@@ -86,7 +92,7 @@ def bias_of_contexts() -> None:
     exact = loss_terms(problem, w)
     truth = np.array([exact.noise[0], exact.bias[0]])
     at = partial(sampler, problem, w, None, "softmax", "full", 0)
-    ends = [tally_of(at(f"coverage/{r}"), 400).interval() for r in range(repetitions)]
+    ends = [tally_of(at(f"coverage/{r}"), 400, kind=Tally).interval() for r in range(repetitions)]
     for k, term in enumerate(("noise", "bias")):
         unit = 1.0 if term == "noise" else at("").unit
         misses = sum(bool(abs(unit * mean[k] - truth[k]) > unit * half[k]) for mean, half in ends)
@@ -115,14 +121,14 @@ def width(law: Law, covariates: Covariates, d: int, n: int) -> None:
     """Half-widths divided by normal ones at each w; a dash where no normal interval is credible."""
     problem = Problem(d=d, n=n, law=law, covariates=covariates)
     try:
-        bets, normal = (
-            loss_terms(problem, WINDOWS, "montecarlo", contexts=MANY, interval=kind) for kind in ("betting", "normal")
+        checked, normal = (
+            loss_terms(problem, WINDOWS, "montecarlo", contexts=MANY, interval=kind) for kind in ("checked", "normal")
         )
     except OutOfReach:
         print(f"  {covariates.name:9s} d = {d}, n = {n:4d}: -")
         return
     noise, bias = (
-        " ".join(f"{ratio:.2f}" for ratio in getattr(bets, term) / getattr(normal, term))
+        " ".join(f"{ratio:.2f}" for ratio in getattr(checked, term) / getattr(normal, term))
         for term in ("noise_error", "bias_error")
     )
     print(f"  {covariates.name:9s} d = {d}, n = {n:4d}: noise {noise}, bias {bias}")
@@ -137,10 +143,81 @@ def widths() -> None:
                 width(law, Ellipsoid(np.resize([4.0, 1.0], d)), d, n)
 
 
+STRETCHED = Ellipsoid([4.0, 1.0, 0.25])
+WHITENED = np.diag(np.array([4.0, 1.0, 0.25]) ** -0.5)
+"""f(x) = h(<q, W x>) on the ellipsoid, with scores w |W x|^2, is the law of h on the sphere, with exact values."""
+BUMP = Ridge(lambda z: z + 3 * np.exp(-(((z - 0.9) / 0.02) ** 2)))
+SETTINGS: dict[str, tuple[Law, int, int, float, int]] = {
+    "affine, few contexts": (Affine(), 3, 20, 2.0, 400),
+    "affine": (Affine(), 8, 200, 3.0, 2000),
+    "relu": (ReLU(), 3, 100, 5.0, 20_000),
+    "relu, few tokens": (ReLU(), 2, 4, 50.0, 2000),
+    "cosine": (Cosine(3.0), 5, 50, 8.0, 1000),
+    "quadratic": (Quadratic(), 4, 30, 20.0, 4000),
+    "quadratic, skewed": (Quadratic(), 20, 5, 1000.0, 400),
+    "ellipsoid, affine": (Transformed(WHITENED, Affine()), 3, 12, 20.0, 400),
+    "ellipsoid, relu": (Transformed(WHITENED, ReLU()), 3, 12, 4.0, 1000),
+    "ellipsoid, cosine": (Transformed(WHITENED, Cosine(3.0)), 3, 12, 4.0, 400),
+    "|z|": (Ridge(np.abs, kinks=(0.0,)), 3, 30, 5.0, 20_000),
+    "a narrow bump": (BUMP, 3, 30, 5.0, 2000),
+}
+"""Law, d, n, w and contexts; a law with a linear map has tokens on the ellipsoid."""
+
+
+def missed(law: Law, d: int, n: int, w: float, contexts: int, seeds: range) -> tuple[Floats, Floats]:
+    """The number of seeds whose interval misses noise and bias, and the median half-widths over the values."""
+    mapped = isinstance(law, Transformed)
+    problem = Problem(d=d, n=n, law=law, covariates=STRETCHED if mapped else Sphere())
+    options: dict[str, Any] = {"M": WHITENED**2} if mapped else {}
+    exact, misses, sizes = loss_terms(problem, w, **options), np.zeros(2), []
+    native = has_compiler() and isinstance(law, Affine | ReLU | Cosine | Quadratic)
+    for seed in seeds:
+        backend = "native" if native else "numpy"
+        found = loss_terms(problem, w, "montecarlo", contexts=contexts, seed=seed, backend=backend, **options)
+        errors = np.array([found.noise_error, found.bias_error])
+        misses += np.abs([found.noise - exact.noise, found.bias - exact.bias]) > errors + EPS * float(exact.noise)
+        sizes.append(errors / [exact.noise, exact.bias])
+    return misses, np.median(sizes, axis=0)
+
+
+def of_laws(repetitions: int = 500) -> None:
+    total = np.zeros(2)
+    for name, setting in SETTINGS.items():
+        misses, sizes = missed(*setting, range(repetitions))
+        total += misses
+        shares = 1 - misses / repetitions
+        widths = f"median half-widths {sizes[0]:.2g}, {sizes[1]:.2g} of the value"
+        print(f"  {name:22s} covered: noise {shares[0]:6.1%}, bias {shares[1]:6.1%}; {widths}", flush=True)
+    print(f"  {'all':22s} covered: noise, bias", 1 - total / repetitions / len(SETTINGS))
+
+
+def hunt(seeds: int = 60, again: int = 1000) -> None:
+    for law in (Affine(), ReLU(), Cosine(3.0), Quadratic()):
+
+        def setting(place: Floats, law: Law = law) -> tuple[Law, int, int, float, int]:
+            d, n, w, contexts = place[0], 10 ** place[1], 10 ** place[2], 4 * round(10 ** place[3])
+            return law, round(d), round(n), float(w), contexts
+
+        def covered(place: Floats) -> float:
+            return -float(max(missed(*setting(place), range(seeds))[0]))
+
+        bounds = [(2, 12), (0, 2), (-1, 3.5), (2, 3)]
+        worst = differential_evolution(covered, bounds, maxiter=6, popsize=6, polish=False, seed=1, init="sobol")
+        misses, _ = missed(*setting(worst.x), range(seeds, seeds + again))
+        d, n, w, contexts = setting(worst.x)[1:]
+        shares = 1 - misses / again
+        print(
+            f"  {law.name:10s} d = {d}, n = {n}, w = {w:.3g}, {contexts} contexts: noise {shares[0]:.1%}, "
+            f"bias {shares[1]:.1%}",
+            flush=True,
+        )
+
+
 def main() -> None:
-    if "--widths" in sys.argv[1:]:
-        widths()
-        return
+    for option, run in (("--widths", widths), ("--laws", of_laws), ("--hunt", hunt)):
+        if option in sys.argv[1:]:
+            run()
+            return
     for name, size, rtol in (("one in a hundred", 300, 0.6), ("u^30", 200, 0.3), ("1 - u^30", 200, 0.01)):
         print(f"{name}:")
         fixed(name, size)

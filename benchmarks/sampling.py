@@ -3,8 +3,8 @@
     python benchmarks/sampling.py
 
 Pairs: a (token, window) pair of reduced sampling, everything included (draws, values, sums, interval), divided by one
-`np.exp` of a float64. Plain: a straightforward program, with tokens in R^d and a softmax for each w, compared with
-`loss_terms` at equal accuracy: time multiplied by the remaining variance. Both with NumPy and, if there is a C
+`np.exp` of a float64. Plain: a straightforward program, with tokens in R^d, a softmax and a normal interval, compared
+with `loss_terms` at the same stated half-width, for each kind of interval. Both with NumPy and, if there is a C
 compiler, with the compiled kernel. Last, samples that the host adds to an interval: all of the work, and the rest if a
 GPU has reduced them.
 """
@@ -18,6 +18,7 @@ from lipverify.foundation.arrays import Floats
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import itertools
+import math
 import platform
 import time
 from collections.abc import Callable
@@ -25,14 +26,16 @@ from typing import Any
 
 import numpy as np
 
-from lipverify import Problem
+from lipverify import Problem, loss_terms
 from lipverify.foundation.compiling import has_compiler
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, ReLU, RidgeLaw
-from lipverify.loss.montecarlo.accuracy import Tallies, tally_of
+from lipverify.loss.montecarlo.accuracy import tally_of
 from lipverify.loss.montecarlo.backend import backend_named
+from lipverify.loss.montecarlo.samples import largest_distance, largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.terms import INTERVALS, sampler
+from lipverify.loss.terms import IntervalName
 
 REPEATS = 9
 BACKENDS = ("numpy", "native") if has_compiler() else ("numpy",)
@@ -65,39 +68,44 @@ def pairs(law: RidgeLaw, d: int, n: int, w: Floats, backend: str) -> float:
     return seconds(lambda: tally_of(drawn, count).interval()) / (count * drawn.contexts_a_sample * n * w.size)
 
 
-def plain(law: RidgeLaw, d: int, n: int, w: Floats, contexts: int, rng: np.random.Generator) -> Floats:
-    """Noise and bias samples by the straightforward program, (contexts, 2 windows)."""
-    x = rng.standard_normal((contexts, n, d))
-    x /= np.linalg.norm(x, axis=-1, keepdims=True)
-    query, direction = (v / np.linalg.norm(v, axis=-1, keepdims=True) for v in rng.standard_normal((2, contexts, d)))
-    t = np.einsum("cid,cd->ci", x, query)
-    links = law.links(np.einsum("cid,cd->ci", x, direction), np)
-    targets = law.links(np.sum(query * direction, axis=-1), np)
+def plain(d: int, n: int, w: float, contexts: int, seed: int = 0) -> tuple[float, float]:
+    """Half-widths of normal 95 % intervals of bias and noise of ReLU, L = sigma = 1, by a straightforward program."""
+    rng = np.random.default_rng(seed)
     noise, bias = [], []
-    for window in w:
-        a = np.exp(window * (t - t.max(axis=1, keepdims=True)))
-        a /= a.sum(axis=1, keepdims=True)
-        noise.append((a**2).sum(axis=1))
-        bias.append(sum(((a * h).sum(axis=1) - y) ** 2 for h, y in zip(links, targets, strict=True)))
-    return np.stack(noise + bias, axis=1)
+    for _ in range(contexts // (some := max(1, 10**6 // (n * d)))):
+        x, query, q = (rng.standard_normal((some, k, d)) for k in (n, 1, 1))
+        x, query, q = (v / np.linalg.norm(v, axis=2, keepdims=True) for v in (x, query, q))
+        a, b = rng.uniform(-1, 1, (2, some, 1))
+        weights = np.exp(w * np.einsum("cid,cjd->ci", x, query))
+        weights /= weights.sum(axis=1, keepdims=True)
+        z, target = np.einsum("cid,cjd->ci", x, q), np.sum(query * q, axis=2)
+        f, at_query = (a * np.maximum(v, 0) + b * np.maximum(-v, 0) for v in (z, target))
+        noise.append((weights**2).sum(axis=1))
+        bias.append((np.sum(weights * f, axis=1) - at_query[:, 0]) ** 2)
+    bias_width, noise_width = (1.96 * np.concatenate(v).std(ddof=1) / math.sqrt(some * len(v)) for v in (bias, noise))
+    return float(bias_width), float(noise_width)
 
 
-def against_plain(law: RidgeLaw, d: int, n: int, w: Floats, backend: str) -> tuple[float, Floats]:
-    """The speed-up per context, and the speed-up at equal accuracy, term by term."""
-    rng, contexts = np.random.default_rng(0), 32
-    drawn = sampler(Problem(d=d, n=n, law=law), w, sampling="reduced", backend=backend_named(backend))
-    count = 4 * drawn.size
-    ours = seconds(lambda: tally_of(drawn, count).interval(), 5) / count
-    theirs = seconds(lambda: plain(law, d, n, w, contexts, rng), 3) / contexts
-    samples = np.concatenate([plain(law, d, n, w, contexts, rng) for _ in range(60)])
-    tally: Tally = tally_of(drawn, len(samples))
-    units = np.repeat([1.0, drawn.unit / law.amplitude_variance], w.size)
-    variance = tally.moments.second - tally.moments.first**2 / tally.count
-    variance = variance / tally.count * (tally.extent * units) ** 2
-    return theirs / ours * drawn.contexts_a_sample, theirs / ours * samples.var(axis=0) / variance
+def against_plain(d: int, n: int, w: float, contexts: int, backend: str, interval: IntervalName) -> str:
+    """How many times as fast as `plain` for the same stated half-widths of bias and noise, whose cost falls with their
+    squares. The bounds from tails are computed anew, as in a user's first call.
+    """
+    problem, few = Problem(d=d, n=n, law=ReLU()), min(contexts, 2 * 10**6 // n)
+    options = {"contexts": contexts, "backend": backend, "interval": interval}
+    terms = loss_terms(problem, w, "montecarlo", **options)
+
+    def ours() -> None:
+        for bound in (largest_noise, largest_spread, largest_distance, smallest_noise):
+            bound.cache_clear()
+        loss_terms(problem, w, "montecarlo", **options)
+
+    cost, widths = seconds(ours, 3), plain(d, n, w, few)
+    squares = np.square(widths) / np.square([terms.bias_error, terms.noise_error])
+    bias, noise = seconds(lambda: plain(d, n, w, few), 3) / cost * squares
+    return f"{interval} {bias:6.1f} {noise:6.1f}"
 
 
-def taken_in(kind: Tallies, columns: int = 64, count: int = 2**16) -> tuple[float, float]:
+def taken_in(kind: type[Tally], columns: int = 64, count: int = 2**16) -> tuple[float, float]:
     """Samples per second that an interval adds: reduced by NumPy chunk by chunk, and reduced elsewhere."""
     x, ends = np.random.default_rng(0).uniform(0.2, 0.4, (count, columns)), np.repeat([[0.0], [1.0]], columns, axis=1)
     made: list[Floats] = []
@@ -131,14 +139,13 @@ def main() -> None:
                 taken = [(backend, pairs(law, 8, n, w, backend)) for backend in BACKENDS]
                 columns = [f"{b} {s * 1e9:5.2f} ns {cached / s:5.2f} {called / s:6.2f}" for b, s in taken]
                 print(f"  {name:26s} {law.name:7s} d = 8, n = {n:<7d} {'   '.join(columns)}")
-    print("\nplain NumPy over loss_terms, d = 8, n = 1000, 32 windows: a context; equal accuracy, least and median")
-    for name in ("32 windows, ratio 2^(1/4)", "32 windows, any"):
-        for law, backend in itertools.product((Affine(), ReLU()), BACKENDS):
-            faster, equal = against_plain(law, 8, 1000, grids[name], backend)
-            noise, bias = equal[:32], equal[32:]
+    print("\nplain NumPy over loss_terms, ReLU: CPU time at the same stated half-width of the bias, of the noise")
+    for (d, n, w), contexts in itertools.product(((3, 100, 5.0), (5, 1000, 10.0), (8, 1000, 3.0)), (20_000, 200_000)):
+        for backend in BACKENDS:
+            columns = [against_plain(d, n, w, contexts, backend, interval) for interval in INTERVALS]
             print(
-                f"  {name:26s} {law.name:7s} {backend:7s} {faster:5.1f}; noise {noise.min():6.1f} "
-                f"{np.median(noise):6.1f}, bias {bias.min():6.1f} {np.median(bias):6.1f}"
+                f"  d = {d}, n = {n:4d}, w = {w:<3g} {contexts:6d} contexts {backend:7s} {'   '.join(columns)}",
+                flush=True,
             )
     print("\nsamples a second into an interval, 32 windows: reduced by NumPy; by a GPU, what is left to the host")
     for interval, kind in INTERVALS.items():

@@ -17,7 +17,7 @@ from lipverify.claims import agree, at, bound, claim, exponent
 claim("softmax.bias-upper/any-task/relevant",
       exponent(worst, r"\sup_f B / L^2", of="high", along={"w": (1e2, 1e6, 13)}, high="-1", truth="-1", method="exact"),
       exponent(worst, r"\sup_f B / L^2", of="low", along={"w": (1e2, 1e6, 13)}, low="-1", truth="-1", method="exact"),
-      agree(worst_at, at(sampled_worst, contexts=2000), r"\sup_f B",
+      agree(worst_at, at(sampled_worst, contexts=1000), r"\sup_f B",
             over={("d", "n", "w"): ((2, 50, 20.0), (3, 100, 5.0))}),
       source=SKETCH, kind="sharp", expected="supported", over={"d": (2, 3, 5)},
       title="the largest bias of an L-Lipschitz task",

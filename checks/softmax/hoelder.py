@@ -25,7 +25,7 @@ FIELDS: dict[Any, Any] = {"kind": "field", ("d", "s"): per_profile(
     ((2, 0.25), (2, 0.5)), ((2, 0.25), (2, 0.5), (2, 0.75), (3, 0.25), (3, 0.5), (5, 0.5), (5, 0.75)))}
 ROUGHEST: dict[Any, Any] = {"kind": "field", ("d", "s"): per_profile(((2, 0.25),), ((2, 0.25), (3, 0.25)))}
 RATES: dict[str, Any] = {"source": REBUTTAL, "kind": "derived", "expected": "supported", "over": FIELDS, "assumes": (*LIMIT, FIELD)}
-SAMPLED = agree(bias, at(sampled_bias, contexts=4000), "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0})
+SAMPLED = agree(bias, at(sampled_bias, contexts=3000), "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0})
 WORST = "the worst order of a class determines the rate"
 
 claim("softmax.hoelder/window",

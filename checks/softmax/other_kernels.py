@@ -22,7 +22,7 @@ RATIONAL = (*MODEL, r"$K = (1 + u / p)^{-p}$; $w \to \infty$ with $n = w^{d/2 + 
 SHORT = (*MODEL, r"$K = 1$ (box) or $K = 1 - u$ (Epanechnikov) up to $u = 1$, 0 beyond; an empty window predicts 0",
 )
 SHORT_KERNELS = ("box", "epanechnikov")
-CONTEXTS = per_profile(4000, 40_000)
+CONTEXTS = per_profile(3000, 40_000)
 
 claim("softmax.other-kernels/unique",
       exponent(at_rate, r"\mathcal{L}(w)", along={"n": (1e4, 1e24, 9)}, low="0", truth="-4/(d + 3)", method="exact"),

@@ -117,8 +117,8 @@ def _left(kept: str, names: tuple[str, ...]) -> Any:
 
 SIZE, SEEN = {"d": 3, "n": 1000}, WINDOWS[:5]
 """The w at which sampled terms are compared and shown, up to the last w of the curves."""
-CONTEXTS = per_profile(10_000, 400_000)
-"""Number of contexts: one context of a thousand tokens is informative, so these give each term to a few percent."""
+CONTEXTS = per_profile(2_500, 400_000)
+"""Number of contexts: one context of a thousand tokens is informative, so these give each term to a tenth or better."""
 SAMPLED = {
     letter: [
         agree(curve, at(sampled_curve, contexts=CONTEXTS), f"{letter}({w:g})", of=f"{letter}({w:g})", over=SIZE)

@@ -31,6 +31,7 @@ def loss(
     cost: CostOptions = USUAL_COST,
     contexts: Positive | None = None,
     rtol: float | None = None,
+    interval: str | None = None,
     sampling: str | None = None,
     backend: str | None = None,
     jobs: Positive | None = None,
@@ -51,6 +52,9 @@ def loss(
         For montecarlo: number of contexts.
     rtol
         For montecarlo: relative accuracy, which determines the number of contexts.
+    interval
+        For montecarlo: checked (default: normal, as wide as what the contexts may have missed; betting where they
+        contradict it), betting (valid at every number of contexts; takes 2 to 100 times as many) or normal.
     sampling
         For montecarlo: reduced (two numbers a token) or full (whole contexts in R^d).
     backend
@@ -64,7 +68,14 @@ def loss(
     """
     from lipverify.cli.numbers import print_loss
 
-    given = {"contexts": contexts, "rtol": rtol, "sampling": sampling, "backend": backend, "workers": jobs}
+    given = {
+        "contexts": contexts,
+        "rtol": rtol,
+        "interval": interval,
+        "sampling": sampling,
+        "backend": backend,
+        "workers": jobs,
+    }
     sampled = {name: value for name, value in given.items() if value is not None} | {"seed": seed}
     return print_loss(problem, w, method, {"route": route, **asdict(cost)}, sampled, json)
 

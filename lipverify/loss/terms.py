@@ -20,7 +20,8 @@ MethodName = Literal["exact", "montecarlo", "asymptotic", "certified"]
 AttentionName = Literal["softmax", "linear"]
 Sampling = Literal["reduced", "full"]
 """What sampling draws: two numbers per token, or whole contexts."""
-IntervalName = Literal["betting", "normal"]
+IntervalName = Literal["checked", "betting", "normal"]
+"""Kinds of interval of sampled terms; see `lipverify.loss.montecarlo.montecarlo_terms`."""
 BackendName = Literal["numpy", "native", "cupy"]
 """The libraries that sample contexts."""
 
@@ -75,7 +76,7 @@ class LossTerms(Terms, frozen=True, kw_only=True):
     method
         "exact", "certified", "montecarlo" or "asymptotic".
     reason
-        The reason for another route, an estimated error, or an interval far wider than a normal one; else empty.
+        The reason for another route or an estimated error, and the kind of interval of sampled terms; else empty.
     error_kind
         "bounded", "sampled" or "estimated", see above.
 

@@ -9,9 +9,9 @@ The sums of a stage bound the logarithm of the capital from below: (y - log(1 + 
 
     log(1 + y) >= y - kappa(a) y^2   for y >= -a,    kappa(a) = (-a - log(1 - a)) / a^2.
 
-A capital that is too small makes the interval wider, never wrong. With 1500 samples or more the bets use the number of
-remaining samples (`target`), and the half-width is 1.3 times the normal one for 2 500 samples, 1.15 for 20 000. For
-samples far smaller than the range it is about log(2 / (1 - level)) / N ranges.
+A capital that is too small makes the interval wider, never wrong. For many samples the half-width is about
+sqrt(2 log 40) / 1.96 = 1.39 times the normal one, or more; for samples far smaller than the range it is about log(2 /
+(1 - level)) / N ranges.
 
 Source: Waudby-Smith and Ramdas, JRSS B 86 (2024), section 4.
 """
@@ -19,7 +19,9 @@ Source: Waudby-Smith and Ramdas, JRSS B 86 (2024), section 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,25 +29,61 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.means import target
 from lipverify.foundation.means.samples import (
     LEAF,
     MARGIN,
     ROUNDING,
     Leaves,
     Reduce,
+    Spread,
     joined,
     leaf_moments,
     normal_half_width,
+    spread_of,
 )
-from lipverify.foundation.means.target import Moments, kappa
 
+Tails = Callable[[float], tuple[Floats, Floats]]
+"""log_chance -> (low, high) of each column, which a sample leaves with probability e^-log_chance at most."""
+NEGLIGIBLE = 60.0
+"""Samples that leave the bounds with probability e^-60 change a mean of losses by less than its rounding."""
 WIDE = 2.5
 """A half-width of this many normal ones, or more, is explained."""
 LARGEST_LOSS = 0.75
 """The largest share of the capital that one sample may cost."""
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
 """Losses on the worst sample; the best bet is chosen among them."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over samples in [0, 1] about a centre, one number a column: of deviations and squares, and the largest."""
+
+    centre: Floats
+    count: int
+    first: Floats
+    second: Floats
+    largest: Floats
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.centre,
+            self.count + other.count,
+            self.first + other.first,
+            self.second + other.second,
+            np.maximum(self.largest, other.largest),
+        )
+
+    @property
+    def mean(self) -> Floats:
+        """The means; 1/2 if there are no samples."""
+        return np.clip(self.centre + self.first / self.count, 0.0, 1.0) if self.count else 0 * self.centre + 0.5
+
+    @property
+    def variance(self) -> Floats:
+        """Sample variances with the most distant sample counted twice, because rare events are easily missed."""
+        if not self.count:
+            return 0 * self.centre + 0.25
+        return (self.second - self.first**2 / self.count + self.largest) / self.count
 
 
 def stage_lengths() -> Iterator[int]:
@@ -69,13 +107,15 @@ class Tally:
     """Samples of one or more bounded quantities, column by column: only their sums are kept.
 
     If low = high the samples cannot vary, and the half-width is the rounding error; samples that merely did not vary do
-    not give a width of zero.
+    not give a width of zero. Bets use narrower bounds, which samples leave with negligible probability, if `tails` has
+    some.
     """
 
-    def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
-        self.low, self.extent = low, high - low
-        self.allowance = ROUNDING * np.maximum(np.abs(low), np.abs(high))
-        self._unit = np.where(self.extent > 0, self.extent, 1.0)
+    def __init__(
+        self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments, tails: Tails | None = None
+    ) -> None:
+        self.ends, self.tails = (low, high), tails or (lambda log_chance: (low, high))
+        self._unit = np.where((high > low) & np.isfinite(high - low), high - low, 1.0)
         self._leaves = Leaves(leaf_lengths(), self._unit, xp, moments)
         self._lengths = stage_lengths()
         self._stages: list[tuple[int, Floats]] = []
@@ -85,6 +125,12 @@ class Tally:
         self._known: list[Moments] | None = None
         """The cached moments of the stages, until samples are added."""
 
+    @cached_property
+    def range(self) -> tuple[Floats, Floats]:
+        """(low, high - low) for the bets."""
+        low, high = self.tails(NEGLIGIBLE)
+        return low, high - low
+
     @property
     def count(self) -> int:
         """N, the samples added so far to each column."""
@@ -92,7 +138,7 @@ class Tally:
 
     def add(self, samples: Array) -> None:
         """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter."""
-        self._known, leaves = None, self._within(self._leaves.add(samples))
+        self._known, leaves = None, _within(self._leaves.add(samples), *self.ends)
         while len(leaves):
             if not self._room:
                 self._room = next(self._lengths)
@@ -104,36 +150,36 @@ class Tally:
             self._room -= taken
             leaves = leaves[some:]
         if isinstance(samples, np.ndarray):
-            self._within(self._leaves.rest()[0])
+            _within(self._leaves.rest()[0], *self.ends)
 
     @property
     def stages(self) -> list[Moments]:
         """The moments of the stages, scaled to [0, 1] between low and high; the last stage may be incomplete."""
         if self._known is None:
-            self._known = self._read()
+            centre, bounds = self._leaves.rest()[1], self.tails(NEGLIGIBLE)
+            self._known = [self._moments_of(count, _within(stage, *bounds)[0], centre) for count, stage in self._read()]
         return self._known
 
-    def _read(self) -> list[Moments]:
-        rest, centre = self._leaves.rest()
-        stages = list(self._stages)
+    def _read(self) -> list[tuple[int, Floats]]:
+        """Samples and moments of each stage, (1, 6, columns), in units of the extent about the leaves' centre."""
+        rest, stages = self._leaves.rest()[0], list(self._stages)
         if len(rest):
             count, before = stages.pop() if self._room else (0, rest[:0])
-            together = joined(np.concatenate([before, self._within(rest)]))[None]
+            together = joined(np.concatenate([before, _within(rest, *self.ends)]))[None]
             stages.append((count + self.count - sum(size for size, _ in self._stages), together))
-        return [self._moments_of(count, stage[0], centre) for count, stage in stages]
+        return stages
 
     def _moments_of(self, count: int, stage: Floats, centre: Floats) -> Moments:
-        farthest = np.maximum(np.abs(stage[0] - centre), np.abs(stage[1] - centre)) / self._unit
-        return Moments((centre - self.low) / self._unit, count, stage[2], stage[3], farthest**2)
+        low, extent = self.range
+        unit = np.where(extent > 0, extent, 1.0)
+        farthest, scale = np.maximum(np.abs(stage[0] - centre), np.abs(stage[1] - centre)) / unit, self._unit / unit
+        return Moments((centre - low) / unit, count, scale * stage[2], scale**2 * stage[3], farthest**2)
 
-    def _within(self, leaves: Floats) -> Floats:
-        """The moments of leaves; refuse a sample outside of its bounds by more than rounding."""
-        high = self.low + self.extent
-        for ends in (leaves[:, 0], leaves[:, 1]):
-            bad = ends[~((ends >= self.low - self.allowance) & (ends <= high + self.allowance))]
-            if bad.size:
-                raise InvalidInput(f"samples: {bad[0]} lies outside of its bounds; check the extents of the law.")
-        return leaves
+    @property
+    def spread(self) -> Spread:
+        """The mean of all samples and the shape of their distribution."""
+        sums = joined(np.concatenate([stage for _, stage in self._read()]))[2:]
+        return spread_of(sums, self.count, self._leaves.rest()[1], self._unit)
 
     @property
     def moments(self) -> Moments:
@@ -141,18 +187,22 @@ class Tally:
         stages = self.stages
         return sum(stages[1:], stages[0])
 
-    def price(self, half_width: Floats) -> str:
-        """What a wide range of the samples costs, in words; empty if the half-widths are near normal ones."""
-        spread = np.sqrt(self.moments.variance) * self._unit
+    kind = "betting"
+    """The kind of interval, in words."""
+
+    def says(self, half_width: Floats, names: Sequence[str]) -> str:
+        """The kind of interval, and what a wide range of the samples costs if half-widths are far from normal ones."""
+        spread = np.sqrt(self.spread.variance)
         normal = normal_half_width(spread / math.sqrt(self.count))
-        times = np.divide(half_width, normal, out=np.zeros_like(normal), where=(normal > 0) & (self.extent > 0))
+        times = np.divide(half_width, normal, out=np.zeros_like(normal), where=(normal > 0) & ~self.settled)
         i = int(np.argmax(times))
         if times[i] < WIDE:
-            return ""
+            return f"Intervals: {self.kind}."
         return (
-            f"The interval is {times[i]:.3g} times as wide as a normal one, for which {times[i] ** 2:.2g} times fewer "
-            f"contexts are enough: by the bounds of the law contexts lie in a range of {self.extent[i]:.3g}, "
-            f"and contexts differ by {spread[i]:.2g}; a law with a smaller extent, or interval='normal', is cheaper."
+            f"Intervals: {self.kind}. That of the {names[i]} is {times[i]:.3g} times as wide as a normal one, for "
+            f"which {times[i] ** 2:.2g} times fewer contexts are enough: by the bounds of the law contexts lie in a "
+            f"range of {self.range[1][i]:.3g}, and contexts differ by {spread[i]:.2g}; a law with smaller bounds, or "
+            "interval='normal', is cheaper."
         )
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -165,46 +215,35 @@ class Tally:
             raise InvalidInput(f"level = {level!r}: the level of confidence must lie between 0 and 1.")
         if not self.count:
             raise InvalidInput("samples: an interval needs at least one sample.")
-        unit = self.moments.mean
+        unit, (low, extent) = self.moments.mean, self.range
         left, right = self._edges(level)
-        return self.low + self.extent * unit, self.extent * np.maximum(right - unit, unit - left) + self.allowance
+        return low + extent * unit, extent * np.maximum(right - unit, unit - left) + _allowance(low, low + extent)
 
     @property
     def settled(self) -> NDArray[np.bool_]:
         """True for the columns that cannot vary."""
-        return np.asarray(self.extent == 0)
+        return np.asarray(self.ends[0] == self.ends[1])
 
     def needed(self, rtol: float, miss: float) -> float:
         """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss: in units of the
-        range these are about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss), the first term at most 1.3
-        times the normal one.
+        range these are about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss).
         """
         sampled = ~self.settled
         if not np.any(sampled):
             return 2.0
         T = math.log(2 / miss)
-        mean = (self.low + self.extent * self.moments.mean)[sampled]
-        wanted = rtol * mean / self.extent[sampled]
+        low, extent = (part[sampled] for part in self.range)
+        wanted = rtol * (low / extent + self.moments.mean[sampled])
         if np.any(wanted <= 0):  # all samples so far are zero: take more
             return 4.0 * self.count
 
-        def count(spread: float) -> float:
-            spreads = spread * self.moments.variance[sampled]
-            root = (np.sqrt(spreads) + np.sqrt(spreads + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
-            return MARGIN * float(np.max(root)) ** 2
-
-        return min(count(2 * T), max(10_000.0, count(normal_half_width(1.3, 1 - miss) ** 2)))
+        spreads = 2 * T * self.moments.variance[sampled]
+        root = (np.sqrt(spreads) + np.sqrt(spreads + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
+        return MARGIN * float(np.max(root)) ** 2
 
     def _edges(self, level: float) -> tuple[Floats, Floats]:
-        threshold, mean = math.log(2 / (1 - level)), self.moments.mean
-        if self.count < 1500:  # a pilot would cost more than it gains
-            return self._outer(threshold)
-        low, high = target.edges(self.stages, threshold, self._outer(threshold - math.log(target.FAR)))
-        return np.minimum(low, mean), np.maximum(high, mean)
-
-    def _outer(self, threshold: float) -> tuple[Floats, Floats]:
         """The interval, with one bet a stage for all m."""
-        mean, edges = self.moments.mean, []
+        threshold, mean, edges = math.log(2 / (1 - level)), self.moments.mean, []
         for sign, end in ((1.0, 0.0), (-1.0, 1.0)):
             bets = _bets(self.stages, sign, threshold)
 
@@ -225,6 +264,21 @@ def betting_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floa
     tally.interval(level)  # refuses a level out of range
     low, high = tally._edges(level)
     return low.reshape(samples.shape[1:]), high.reshape(samples.shape[1:])
+
+
+def _allowance(low: Floats, high: Floats) -> Floats:
+    return np.asarray(ROUNDING * np.maximum(np.abs(low), np.abs(high)))
+
+
+def _within(leaves: Floats, low: Floats, high: Floats) -> Floats:
+    """The moments of leaves; refuse a sample outside of its bounds by more than rounding."""
+    for ends in (leaves[:, 0], leaves[:, 1]):
+        slack = _allowance(low, high)
+        bad = ends[~(np.isfinite(ends) & (ends >= low - slack) & (ends <= high + slack))]
+        if bad.size:
+            rule = "is not finite, or lies outside of its bounds; check the law, its extents and the covariates"
+            raise InvalidInput(f"samples: {bad[0]} {rule}.")
+    return leaves
 
 
 def _bets(stages: list[Moments], sign: float, threshold: float) -> Floats:
@@ -274,3 +328,10 @@ def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> 
         outside, inside = np.where(excluded, m, outside), np.where(excluded | settled, inside, m)
         last = np.where(excluded, 1.0, -1.0)
     return outside
+
+
+def kappa(a: Floats) -> Floats:
+    """(-a - log(1 - a)) / a^2, by its series where the difference cancels."""
+    small = a < 1e-3
+    safe = np.where(small, 0.5, a)
+    return np.where(small, 0.5 + a * (1 / 3 + a * (1 / 4 + a / 5 + a * a)), (-safe - np.log1p(-safe)) / safe**2)

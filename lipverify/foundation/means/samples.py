@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -19,7 +19,6 @@ FEWEST = 100
 """Fewest samples for a normal interval."""
 MARGIN = 1.15
 """Factor on the predicted number of samples, because the variance behind the prediction is an estimate."""
-WAY_OUT = "draw more, or use interval='betting' where something bounds the samples."
 ROUNDING = 64 * EPS
 """Relative rounding error of a sample: a bound for a pairwise sum over up to 1e8 tokens, with a margin."""
 TRUSTED = 0.25
@@ -172,78 +171,44 @@ def require_normal(count: int, standard_error: Any, doubt: Any, message: str) ->
     raise OutOfReach(message.format(reason))
 
 
-class NormalTally:
-    """Samples of one or more quantities, column by column: sums of their first four powers, and nothing kept.
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """The shape of samples, column by column, in their own units.
 
-    Intervals are normal, and nothing bounds their error if a rare, large sample was not drawn. They are refused for
-    fewer than 100 samples, a `TRUSTED` relative error of the variance or more, or samples that do not vary. A column
-    with low = high is constant.
+    `variance` is unbiased, `lean` is the third central moment over the variance, and `doubt` the relative standard
+    error of the variance, from the fourth moment.
     """
 
-    def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
-        self.low, self.high = low, high
-        self._leaves = Leaves(repeat(LEAF), np.ones_like(low), xp, moments)
-        self._sums = np.zeros((4, low.size))
+    count: int
+    mean: Floats
+    variance: Floats
+    lean: Floats
+    doubt: Floats
 
-    @property
-    def count(self) -> int:
-        return self._leaves.count
-
-    @property
-    def settled(self) -> NDArray[np.bool_]:
-        return np.asarray(self.low == self.high)
-
-    def add(self, samples: Array) -> None:
-        """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter."""
-        for leaf in _finite(self._leaves.add(samples)):
-            self._sums += leaf[2:]
-        if isinstance(samples, np.ndarray):
-            _finite(self._leaves.rest()[0])
-
-    @property
-    def sums(self) -> Floats:
-        """Sums of the first four powers of the deviations from the centre, (4, columns)."""
-        return np.add.reduce([self._sums, *(leaf[2:] for leaf in _finite(self._leaves.rest()[0]))])
-
-    @property
-    def mean(self) -> Floats:
-        return np.asarray(self._leaves.rest()[1] + self.sums[0] / self.count)
-
-    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
-        variance, doubt = self._spread()
-        errors = np.sqrt(variance / max(self.count, 1))
-        require_normal(self.count, errors[~self.settled], doubt[~self.settled], f"interval='normal': {{}}; {WAY_OUT}")
-        return self.mean, np.where(self.settled, 0.0, normal_half_width(errors, level)) + ROUNDING * np.abs(self.mean)
-
-    def needed(self, rtol: float, miss: float) -> float:
-        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss."""
-        variance, doubt = self._spread()
-        wanted, sampled = rtol * np.abs(self.mean), ~self.settled
-        if np.any(wanted[sampled] == 0):
+    def needed(self, rtol: float, miss: float, sampled: NDArray[np.bool_]) -> float:
+        """Predict the number of samples for normal half-widths of rtol times the mean at the level 1 - miss."""
+        wanted = rtol * np.abs(self.mean[sampled])
+        if np.any(wanted == 0):
             return 4.0 * self.count
-        errors = normal_half_width(np.sqrt(variance[sampled]), 1 - miss) / wanted[sampled]
-        trusted = self.count * (2 * float(np.max(doubt[sampled], initial=0.0)) / TRUSTED) ** 2
+        errors = normal_half_width(np.sqrt(self.variance[sampled]), 1 - miss) / wanted
+        trusted = self.count * (2 * float(np.max(self.doubt[sampled], initial=0.0)) / TRUSTED) ** 2
         return max(float(FEWEST), trusted, MARGIN * float(np.max(errors, initial=0.0)) ** 2)
 
-    def _spread(self) -> tuple[Floats, Floats]:
-        """The variances and their relative standard errors."""
-        N = max(self.count, 1)
-        shift = self.sums[0] / N
-        second, third, fourth = (total / N for total in self.sums[1:])
-        variance = np.maximum(second - shift**2, 0.0)
-        central = fourth - 4 * shift * third + 6 * shift**2 * second - 3 * shift**4
-        kurtosis = np.maximum(central, 0.0) / np.where(variance > 0, variance, 1.0) ** 2
-        doubt = np.where(variance > 0, np.sqrt(np.maximum(kurtosis - 1, 0.0) / N), 0.0)
-        return variance * N / max(N - 1, 1), doubt
 
-
-def _finite(leaves: Floats) -> Floats:
-    ends = leaves[:, :2]
-    if not np.all(np.isfinite(ends)):
-        bad = ends[~np.isfinite(ends)][0]
-        raise InvalidInput(f"samples: {bad} is not a finite number; check the law and the covariates.")
-    return leaves
+def spread_of(sums: Floats, count: int, centre: Floats, unit: Floats) -> Spread:
+    """The spread of samples from the sums of the first four powers of (sample - centre) / unit, (4, columns)."""
+    N = max(count, 1)
+    shift, second, third, fourth = sums / N
+    variance = np.maximum(second - shift**2, 0.0)
+    divisor = np.where(variance > 0, variance, 1.0)
+    central = fourth - 4 * shift * third + 6 * shift**2 * second - 3 * shift**4
+    kurtosis = np.maximum(central, 0.0) / divisor**2
+    return Spread(
+        count=count,
+        mean=centre + unit * shift,
+        variance=unit**2 * variance * N / max(N - 1, 1),
+        lean=unit * (third - 3 * shift * second + 2 * shift**3) / divisor,
+        doubt=np.where(variance > 0, np.sqrt(np.maximum(kurtosis - 1, 0.0) / N), 0.0),
+    )
 
 
 @makes("sampled", "montecarlo")

@@ -13,13 +13,10 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.betting import Tally
-from lipverify.foundation.means.samples import NormalTally
+from lipverify.foundation.means.checked import CheckedTally
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.samples import Divisible
 from lipverify.loss.work import Progress
-
-Tallies = type[Tally] | type[NormalTally]
-"""Kinds of interval: `Tally` is a betting interval, `NormalTally` relies on the central limit theorem."""
 
 MOST_LOOKS = 8
 """Most looks at the samples."""
@@ -32,22 +29,22 @@ class Sampler(Protocol):
     def size(self) -> int:
         """Samples in a chunk."""
 
-    def bounds(self) -> tuple[Floats, Floats]:
-        """(low, high) of each column."""
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
+        """(low, high) of each column, which a sample leaves with probability e^-log_chance at most."""
 
     def chunk(self, index: int) -> Array:
         """The samples of one chunk, (size, columns): a function of its number and of nothing else."""
 
 
 def tally_of(
-    sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1, kind: Tallies = Tally
-) -> Tally | NormalTally:
+    sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1, kind: type[Tally] = CheckedTally
+) -> Tally:
     """The tally of the first `count` samples; a larger count starts with the same samples.
 
     Threads and chunk sizes change only the time: a tally sums samples in blocks that do not depend on the chunks.
     """
     backend: Backend = getattr(sampler, "backend", NUMPY)
-    tally = kind(*sampler.bounds(), xp=backend.xp, moments=backend.moments)
+    tally = kind(*sampler.bounds(), xp=backend.xp, moments=backend.moments, tails=sampler.bounds)
     added = _by_threads(tally, sampler, count, workers) if workers > 1 else _in_memory(tally, sampler, count, backend)
     if progress is not None:
         progress(0, count)  # a context of 1e9 tokens takes a minute
@@ -57,7 +54,7 @@ def tally_of(
     return tally
 
 
-def _in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
+def _in_memory(tally: Tally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
     """Add samples in this thread; if memory is short, halve the chunks, down to a single sample."""
     size, short = sampler.size, False
     while tally.count < count:
@@ -82,7 +79,7 @@ def _chunk(sampler: Sampler, first: int, count: int) -> Array:
     return sampler.rows(first, count) if isinstance(sampler, Divisible) else sampler.chunk(first // sampler.size)
 
 
-def _by_threads(tally: Tally | NormalTally, sampler: Sampler, count: int, workers: int) -> Iterator[None]:
+def _by_threads(tally: Tally, sampler: Sampler, count: int, workers: int) -> Iterator[None]:
     """Add chunks in order, made by threads that run at most a few chunks ahead."""
     with ThreadPoolExecutor(workers) as pool:
         ahead: deque[Future[Array]] = deque()
@@ -90,9 +87,11 @@ def _by_threads(tally: Tally | NormalTally, sampler: Sampler, count: int, worker
             for first in range(0, count, sampler.size):
                 ahead.append(pool.submit(_chunk, sampler, first, min(sampler.size, count - first)))
                 if len(ahead) > 2 * workers:
-                    yield tally.add(ahead.popleft().result()[: count - tally.count, ...])
+                    tally.add(ahead.popleft().result()[: count - tally.count, ...])
+                    yield
             while ahead:
-                yield tally.add(ahead.popleft().result()[: count - tally.count, ...])
+                tally.add(ahead.popleft().result()[: count - tally.count, ...])
+                yield
         finally:
             for future in ahead:
                 future.cancel()
@@ -105,9 +104,9 @@ def until(
     most: int,
     progress: Progress | None = None,
     workers: int = 1,
-    kind: Tallies = Tally,
-) -> tuple[Floats, Floats, str]:
-    """(mean, half-width) of 95 % intervals narrower than rtol times the mean, and what a wide range costs.
+    kind: type[Tally] = CheckedTally,
+) -> tuple[Floats, Floats, Tally]:
+    """(mean, half-width) of 95 % intervals narrower than rtol times the mean, and their tally.
 
     A pilot of `first` samples estimates the necessary number, and new samples are drawn, so that their number does not
     depend on their values. If they are not enough, the draw is repeated with more: look k spends the probability
@@ -127,5 +126,5 @@ def until(
         tally = tally_of(at(f"look {look}"), math.ceil(needed), progress, workers, kind)
         mean, half_width = tally.interval(1 - miss)
         if np.all((half_width <= rtol * mean) | tally.settled):
-            return mean, half_width, tally.price(half_width) if isinstance(tally, Tally) else ""
+            return mean, half_width, tally
     raise OutOfReach(f"rtol = {rtol:g} was not reached in {MOST_LOOKS} looks; use contexts=..., or method='exact'.")

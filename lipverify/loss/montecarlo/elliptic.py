@@ -183,11 +183,11 @@ class Elliptic(Divisible):
             noise = np.where(self.helped, self.noise.off * self.noise.at(w * self.keys[1]), 0.0)
         return np.concatenate([noise, 0 * w])
 
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         """(low, high) of each column."""
         w, (least, largest) = self.grid.windows, self.keys
         reach = np.where(w > 0, np.inf, 0.0) if self.normal else w * largest
-        low, high = softmax_bounds(self.problem, reach, self.largest_bias)
+        low, high = softmax_bounds(self.problem, reach, self.largest_bias, log_chance)
         if self.noise is not None:
             one_size = largest - least <= 1e-12 * largest  # within the rounding of the matrices
             for bound, key, sign in ((low, largest if one_size else least, -1), (high, largest, 1)):

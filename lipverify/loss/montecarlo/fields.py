@@ -14,6 +14,7 @@ weight, is unbiased. A sample is then at least minus half of the largest V.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,14 +96,14 @@ class Fields(WholeContexts):
         """1: there is no amplitude."""
         return 1.0
 
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         """(low, high) of each column: as the second sum is not negative, a bias sample is at most the largest V."""
         if self.problem.isotropic and self.M is None:
-            low, high = sphere_bounds(self.problem, self.w, self.others.bounds())
+            low, high = sphere_bounds(self.problem, self.w, self.others.bounds(), log_chance)
             high[len(self.w) :] += self.largest
         else:
             drawn = spread_squared(self.others.bounds(self.problem.covariates.radius))
-            low, high = softmax_bounds(self.problem, self.reach, self.largest + drawn)
+            low, high = softmax_bounds(self.problem, self.reach, self.largest + drawn, log_chance)
         if not self.all_pairs:
             low[len(self.w) :] = -self.largest / 2
         return low, high

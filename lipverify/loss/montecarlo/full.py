@@ -18,6 +18,7 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.loss.kernels import Kernel, Rational
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
+from lipverify.loss.montecarlo.reduced import slope_of
 from lipverify.loss.montecarlo.samples import Divisible, drawn, largest_bias, softmax_bounds, sphere_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, grid_of, joined, softmax_sums
 from lipverify.problem.law import FunctionLaw, as_functions
@@ -79,11 +80,11 @@ class Full(WholeContexts):
         """The values of w in ladders."""
         return grid_of(self.w, self.problem.covariates.scale**2)
 
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         """(low, high) of each column; the prediction lies between the extremes of each component."""
         if self.problem.isotropic and self.M is None:
-            return sphere_bounds(self.problem, self.w, self.law.bounds())
-        return softmax_bounds(self.problem, self.reach, largest_bias(self.problem))
+            return sphere_bounds(self.problem, self.w, self.law.bounds(), log_chance, slope_of(self.law))
+        return softmax_bounds(self.problem, self.reach, largest_bias(self.problem), log_chance)
 
     def rows(self, first: int, count: int) -> Array:
         """Samples of some contexts of one chunk."""
@@ -105,7 +106,7 @@ class LinearAttention(WholeContexts):
         noise:  w^2 sum_i s_i^2 / n^2,    bias:  sum_k (w sum_i s_i f_k(x_i) / n - f_k(x))^2,    s_i = x_i^T M x.
     """
 
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         """(low, high) of each column: |w s_i| has a bound, and so has |f_k|."""
         bounds = self.law.bounds(self.problem.covariates.radius)
         bias = sum((bound.magnitude * (1 + self.reach)) ** 2 for bound in bounds)
@@ -136,7 +137,7 @@ class KernelAttention(WholeContexts):
 
     kernel: Kernel = Rational(1.0)  # noqa: RUF009 (frozen)
 
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         """(low, high) of each column: the prediction lies between the values of each component, or is 0."""
         count = len(self.w)
         bias = largest_bias(self.problem)

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import key_of
-from lipverify.loss.montecarlo.samples import Divisible, drawn, sphere_bounds, spreads
+from lipverify.loss.montecarlo.samples import Divisible, at_each, drawn, largest_spread, sphere_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, joined, softmax_sums
 from lipverify.problem.law import Bound, Law, RidgeLaw, as_ridge, by_law
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
@@ -90,6 +90,14 @@ def _relu(law: ReLU) -> Split:
     return Split(0.5, lambda z, xp: [xp.abs(z)])
 
 
+def slope_of(law: Law) -> float:
+    """A Lipschitz constant of all components of a ridge law together in <q, x>; infinite if none is known."""
+    if not isinstance(law, RidgeLaw):
+        return math.inf
+    # half of z and half of |z| have slope 1 together
+    return 1.0 if split(law).linear else math.sqrt(sum(link.slope**2 for link in law.bounds()))
+
+
 @dataclass(frozen=True)
 class Reduced(Divisible):
     """A sampler of an isotropic problem with a ridge law on a grid of w, a chunk of bundles at a time."""
@@ -117,7 +125,7 @@ class Reduced(Divisible):
         """The factor from a bias sample to units of y squared."""
         return self.law.amplitude_variance / (self.problem.d if self.linear else 1)
 
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[Floats, Floats]:
         """(low, high) of each column; the bias is bounded by the bounds of the links.
 
         For linear tasks the bias of a context is at most sum_i a_i |x_i - x|^2 = 2 (1 - sum_i a_i t_i). The weights
@@ -126,9 +134,10 @@ class Reduced(Divisible):
         """
         w = self.grid.windows
         if not self.linear:
-            return sphere_bounds(self.problem, w, self.law.bounds())
-        low, high = sphere_bounds(self.problem, w, [Bound(math.sqrt(2), slope=1.0)])
-        high[w.size :] = np.minimum(high[w.size :], spreads(self.problem, w) ** 2 + high[: w.size])
+            return sphere_bounds(self.problem, w, self.law.bounds(), log_chance, slope_of(self.law))
+        low, high = sphere_bounds(self.problem, w, [Bound(math.sqrt(2), slope=1.0)], log_chance)
+        spreads = at_each(largest_spread, self.problem, w, log_chance, 2.0)
+        high[w.size :] = np.minimum(high[w.size :], spreads**2 + high[: w.size])
         return low, high
 
     def rows(self, first: int, count: int) -> Array:

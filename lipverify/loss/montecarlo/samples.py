@@ -23,16 +23,20 @@ interval [a, b] that contains S,
 
 as S^2 <= (a + b) S - a b there. Bias samples follow from the first: with |f(x) - f(x')| <= L |x - x'|, by Jensen,
 
-    (sum_i a_i f(x_i) - f(x))^2 <= L^2 sum_i a_i |x_i - x|^2 = 2 L^2 sum_i a_i (1 - t_i).
+    (sum_i a_i f(x_i) - f(x))^2 <= L^2 sum_i a_i |x_i - x|^2 = 2 L^2 sum_i a_i (1 - t_i),
 
-The probability is so small that its effect on the mean of samples is below rounding.
+and likewise, for f(x) = h(<q, x>) and c = <q, x>,
+
+    |sum_i a_i f(x_i) - f(x)| <= L sum_i a_i |<q, x_i> - c| <= L sum_i a_i r_i,    r_i^2 = (1 - t_i)^2 + s_i^2.
+
+For betting intervals the probability is so small that its effect on the mean of samples is below rounding.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -47,7 +51,7 @@ from lipverify.problem import Problem
 from lipverify.problem.composed import LowRank, Transformed
 from lipverify.problem.law import Bound, FunctionLaw, as_functions, by_law
 
-INTERVALS = 8
+INTERVALS = 4
 """Number of intervals of S for the smallest sum of squares."""
 
 
@@ -65,6 +69,22 @@ def largest_spread(d: int, n: int, w: float, log_chance: float | None = None) ->
 
 
 @lru_cache(maxsize=256)
+def largest_distance(d: int, n: int, w: float, log_chance: float) -> float:
+    """c with P(sum_i a_i r_i > c) <= e^-log_chance; 2 is the largest possible value."""
+    near, mass, g = _weighted(d, w)
+    if mass @ g * n < 1:
+        return 2.0
+    x, gauss = np.polynomial.legendre.leggauss(6)
+    # s_i over its largest value is a coordinate of a uniform point on S^{d-2}: the cosine of an angle about pi/2
+    angle = math.pi / 2 - min(math.pi / 2, 8 / math.sqrt(d)) * (1 + x) / 2 if d > 2 else np.zeros(6)
+    shares = gauss * (np.sin(angle) ** (d - 3) if d > 2 else 1.0)
+    squares = (near * (2 - near))[:, None] * np.cos(angle) ** 2 + near[:, None] ** 2
+    r, mass = np.sqrt(squares).ravel(), np.outer(mass, shares / shares.sum()).ravel()
+    g = np.repeat(g, x.size)
+    return _beyond(lambda c: _log_chance(g * (r - c), mass, n), float(mass @ (g * r) / (mass @ g)), 2.0, -log_chance)
+
+
+@lru_cache(maxsize=256)
 def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> float:
     """c with P(sum_i a_i^2 > c) <= e^-log_chance, by default negligible; 1 is the largest possible value."""
     _, mass, g = _weighted(d, w)
@@ -73,7 +93,7 @@ def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> 
         return 1.0
 
     def chance(c: float) -> float:
-        anchors = (share * n * mean for share in (0.4, 0.6, 0.8, 0.95))  # few near tokens have the largest squares
+        anchors = (share * n * mean for share in (0.2, 0.4, 0.6, 0.8, 0.95))  # few near tokens have the largest squares
         return min(_log_chance(g * g - 2 * a * c * g + c * a * a / n, mass, n) for a in anchors)
 
     return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1.0, _wanted(n, log_chance))
@@ -100,8 +120,10 @@ def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) ->
 def _weighted(d: int, w: float) -> tuple[Floats, Floats, Floats]:
     """Nodes 1 - t of a token by Gauss rules in the angle, their shares, and e^{-w (1 - t)}."""
     x, gauss = np.polynomial.legendre.leggauss(10)
-    crowd = math.pi / 2 + np.linspace(-12, 12, 33) / math.sqrt(d)  # around the equator, where the tokens are
-    edges = np.unique([0.0, *(math.pi * 2.0 ** (-np.arange(64) / 2)), *crowd[(crowd > 0) & (crowd < math.pi)]])
+    crowd = math.pi / 2 + np.linspace(-12, 12, 9) / math.sqrt(d)  # around the equator, where the tokens are
+    cap = math.pi * 2.0 ** -np.arange(32.0)
+    cap = cap[cap > 0.05 / math.sqrt(1 + w)]  # below this the weight is constant
+    edges = np.unique([0.0, *cap, *crowd[(crowd > 0) & (crowd < math.pi)]])
     half = np.diff(edges)[:, None] / 2
     theta = (edges[:-1, None] + half * (1 + x)).ravel()
     mass = (half * gauss).ravel() * np.sin(theta) ** (d - 2)
@@ -110,21 +132,15 @@ def _weighted(d: int, w: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
-    """log of Chernoff's bound on P(sum of n independent Y > 0); 0 if the mean of Y is >= 0."""
-    from scipy.optimize import minimize_scalar
-
+    """log of Chernoff's bound on P(sum of n independent Y > 0), at the best of some rates; 0 if E Y >= 0."""
     if mass @ Y >= 0:
         return 0.0
     Y, mass = Y[mass > 0], mass[mass > 0]  # in high dimensions the shares near the poles underflow to 0
-    size = float(np.max(np.abs(Y)))
-
-    def exponent(log_rate: float) -> float:
-        power = math.exp(log_rate) * Y / size
-        top = float(np.max(power))
-        return n * (top + math.log(float(mass @ np.exp(power - top))))
-
-    minimum = minimize_scalar(exponent, bounds=(-math.log(n) - 12, 12.0), method="bounded", options={"xatol": 0.02})
-    return min(0.0, float(minimum.fun))
+    # a bound holds at every rate, and between two of these at most 5 % of its logarithm is lost; the best ones are
+    # beyond 1/n and below the logarithm of the wanted probability, in units of the largest Y
+    powers = np.exp(np.arange(-math.log(n), 4.5, 0.4))[:, None] * (Y / np.max(Y))
+    top = powers.max(axis=1)
+    return min(0.0, n * float(np.min(top + np.log(np.exp(powers - top[:, None]) @ mass))))
 
 
 def _wanted(n: int, log_chance: float | None) -> float:
@@ -135,7 +151,7 @@ def _wanted(n: int, log_chance: float | None) -> float:
 def _beyond(chance: Callable[[float], float], mean: float, end: float, allowed: float) -> float:
     """The c nearest to `mean`, or slightly further, at which the log of the probability bound is small enough."""
     inside, outside = math.log(mean), math.log(end)
-    for _ in range(12):
+    while abs(outside - inside) > 0.01:
         middle = (inside + outside) / 2
         inside, outside = (inside, middle) if chance(math.exp(middle)) <= allowed else (middle, outside)
     return math.exp(outside)
@@ -225,38 +241,51 @@ def _of_map(law: Transformed, problem: Problem) -> tuple[Bound, ...]:
     return law.ridge.bounds(float(np.linalg.norm(np.array(law.B).T @ A, 2)))  # |B^T A u| <= |B^T A|
 
 
-def sphere_bounds(problem: Problem, w: Floats, components: Iterable[Bound]) -> Bounds:
-    """The bounds for tokens on the sphere and scores w t, tightened by `tails` for many tokens."""
-    distance = 2 * spreads(problem, w)  # sum_i a_i |x_i - x|^2
-    bias = sum(np.minimum(f.extent**2, f.slope**2 * distance) for f in components) + np.zeros_like(w)
-    low, high = softmax_bounds(problem, w, bias)
-    least = np.array([smallest_noise(problem.d, problem.n, float(window)) for window in w])
+def sphere_bounds(
+    problem: Problem, w: Floats, components: Sequence[Bound], log_chance: float, slope: float = math.inf
+) -> Bounds:
+    """The bounds for tokens on the sphere and scores w t, each left with probability e^-log_chance at most.
+
+    `slope` is a Lipschitz constant of all components together in <q, x>, for a ridge law.
+    """
+    bias = sum((f.extent**2 for f in components), np.zeros_like(w))
+    if slope < math.inf:
+        bias = np.minimum(bias, (slope * at_each(largest_distance, problem, w, log_chance, 2.0)) ** 2)
+    elif any(f.slope < math.inf for f in components):
+        distance = 2 * at_each(largest_spread, problem, w, log_chance, 2.0)  # sum_i a_i |x_i - x|^2
+        bias = sum((np.minimum(f.extent**2, f.slope**2 * distance) for f in components), np.zeros_like(w))
+    low, high = softmax_bounds(problem, w, bias, log_chance)
+    least = at_each(smallest_noise, problem, w, log_chance, 0.0)
     low[: w.size] = np.maximum(low[: w.size], (1 - ROUNDED) * least)
     return low, high
 
 
-def spreads(problem: Problem, w: Floats) -> Floats:
-    """Bounds on sum_i a_i (1 - t_i) at each w, exceeded with negligible probability (see `tails`)."""
-    return np.array([largest_spread(problem.d, problem.n, float(window)) for window in w])
+def at_each(
+    bound: Callable[[int, int, float, float], float], problem: Problem, w: Floats, log_chance: float, end: float
+) -> Floats:
+    """A bound from tails at each w; its end if the probability is zero."""
+    if log_chance == math.inf:
+        return np.full_like(w, end)
+    return np.array([bound(problem.d, int(problem.n), float(window), log_chance) for window in w])
 
 
-def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats) -> Bounds:
+def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats, log_chance: float) -> Bounds:
     """(low, high) for noise samples where |score| <= reach, and for bias samples in [0, largest_bias].
 
     Cauchy: sum_i a_i^2 >= 1/n. Two weights differ by a factor e^{2 reach} at most, so by Kantorovich's inequality
     sum_i a_i^2 <= min(1, cosh(reach)^2 / n): at reach 0 and at n = 1 the noise is not random. On an ellipsoid scores
-    are those of the sphere times at most `reach`. Since sum_i a_i^2 grows with that factor, the bound of `tails` for
+    are those of the sphere times at most `reach`. Since sum_i a_i^2 grows with that factor, the bound from tails for
     the sphere at w = reach applies.
 
     >>> from lipverify.laws import Affine
-    >>> low, high = softmax_bounds(Problem(d=3, n=4, law=Affine()), np.array([0.0, 9.0]), 4.0)
+    >>> low, high = softmax_bounds(Problem(d=3, n=4, law=Affine()), np.array([0.0, 9.0]), 4.0, math.inf)
     >>> low.tolist(), high.tolist()
     ([0.25, 0.25, 0.0, 0.0], [0.25, 1.0, 4.0, 4.0])
     """
     n = float(problem.n)
     noise = np.minimum(1.0, np.cosh(np.minimum(reach, 100.0)) ** 2 / n)  # beyond 100 it is 1 for every n that fits
     if problem.covariates.elliptic and math.isfinite(problem.covariates.radius):
-        noise = np.minimum(noise, [largest_noise(problem.d, problem.n, float(score)) for score in reach])
+        noise = np.minimum(noise, at_each(largest_noise, problem, reach, log_chance, 1.0))
     low = np.concatenate([np.full_like(reach, 1 / n), np.zeros_like(reach)])
     return low, np.concatenate([noise, largest_bias + np.zeros_like(reach)])
 

@@ -19,12 +19,12 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats, Matrix
 from lipverify.foundation.means.betting import Tally
-from lipverify.foundation.means.samples import NormalTally
+from lipverify.foundation.means.checked import CheckedTally, NormalTally
 from lipverify.foundation.quoting import shown, warn_caller
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
 from lipverify.loss.attention import attention_for
 from lipverify.loss.kernels import Kernel, kernel_for
-from lipverify.loss.montecarlo.accuracy import Tallies, tally_of, until
+from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_of
 from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
@@ -41,7 +41,7 @@ from lipverify.problem.law import summands
 Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
 
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
-INTERVALS: dict[IntervalName, Tallies] = {"betting": Tally, "normal": NormalTally}
+INTERVALS: dict[IntervalName, type[Tally]] = {"checked": CheckedTally, "betting": Tally, "normal": NormalTally}
 MANY_DRAWS = 10**10
 """Minutes of work: the most numbers drawn for one context, and those above which a call without `progress` warns."""
 MOST_DRAWS = 10**12
@@ -59,7 +59,7 @@ def montecarlo_terms(
     sampling: Sampling | None = None,
     contexts: int | None = None,
     rtol: float | None = None,
-    interval: IntervalName = "betting",
+    interval: IntervalName = "checked",
     sphere_noise: SphereNoise | None = None,
     seed: int = 0,
     stream: str = "",
@@ -94,11 +94,13 @@ def montecarlo_terms(
         Instead of `contexts`: draw until both half-widths are smaller than rtol times the value at every w. The
         intervals stay valid, see `until`.
     interval
-        "betting": valid at every number of samples and for any distribution within the bounds of the law. "normal":
-        mean and 1.96 standard errors; it assumes that the mean is normal and that the sampled variance is the true one,
-        which no number of samples can show, and it is refused if the samples contradict this (`NormalTally`). It is
-        narrower by a factor of at least 1.1, and of far more if samples are much smaller than their bound. It is the
-        only choice if there is no bound (unbounded covariates).
+        "checked": normal, but at least as wide as the shift of the mean by an event that the samples may have missed,
+        whose size is known from the bounds of the law; betting where the samples contradict a normal interval. `reason`
+        states which. "betting": valid at every number of samples and for any distribution within the bounds of the law,
+        and 1.4 to 1.6 times as wide, or far more if samples are much smaller than their bound. "normal": mean and 1.96
+        standard errors; it assumes that the mean is normal and that the sampled variance is the true one, which no
+        number of samples can show, and it is refused if the samples contradict this (`NormalTally`). It is the only
+        choice if there is no bound (unbounded covariates).
     sphere_noise
         A method for the noise on the sphere; with it, reduced sampling on an ellipsoid draws only queries for the
         noise. `loss_terms` passes the exact method, unless `sampling` is given.
@@ -146,7 +148,7 @@ def montecarlo_terms(
 
     with where.at_work():
         first = at(stream)
-        if kind is Tally:
+        if kind is not NormalTally:
             _require_bounds(first, problem)
         units = [problem.sigma * problem.sigma, first.unit]
         if not max(units) < math.inf:
@@ -161,17 +163,17 @@ def montecarlo_terms(
             count = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
             tally = tally_of(first, max(2, -(-count // share)), report, workers, kind)
             value, error = tally.interval()
-            price = tally.price(error) if isinstance(tally, Tally) else ""
         else:
             pilot = min(4_000, max(2, round(DEFAULT_DRAWS / draws)))
-            value, error, price = until(
+            value, error, tally = until(
                 lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), report, workers, kind
             )
+        said = tally.says(error, [f"{term} at w = {at:g}" for term in ("noise", "bias") for at in np.ravel(w)])
         scales = np.repeat(units, np.size(w))
         error = error + first.off if isinstance(first, Elliptic) else error
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
-    return record(noise=noise, bias=bias, noise_error=noise_error, bias_error=bias_error, reason=price)
+    return record(noise=noise, bias=bias, noise_error=noise_error, bias_error=bias_error, reason=said)
 
 
 def sampler(

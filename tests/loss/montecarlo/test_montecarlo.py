@@ -22,6 +22,7 @@ from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOf
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import generator, normals, uniforms
 from lipverify.foundation.means.betting import Tally  # internal: which interval was taken
+from lipverify.foundation.means.checked import CheckedTally  # internal: the default kind of interval
 from lipverify.foundation.means.samples import ROUNDING  # internal: the rounding that a bounded sample may have
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.foundation.streams import standard_normals  # internal: normals from the smallest and the largest bits
@@ -47,7 +48,12 @@ from lipverify.loss.montecarlo.fields import Fields  # internal: values of a fie
 from lipverify.loss.montecarlo.full import Full  # internal: samples one by one, which the mean does not show
 from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected  # internal: sample by sample
 from lipverify.loss.montecarlo.samples import softmax_bounds  # internal: the bounds that each sample has to obey
-from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler  # internal: sample by sample
+from lipverify.loss.montecarlo.terms import (  # internal: sample by sample
+    DEFAULT_CONTEXTS,
+    INTERVALS,
+    SAMPLINGS,
+    sampler,
+)
 
 # internal: sums over a grid of w against sums at each w
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
@@ -136,7 +142,7 @@ def test_the_bound_of_the_noise_is_reached_by_half_the_tokens_on_either_side() -
     """Tokens at t = 1 and t = -1 with n / (1 + e^{2w}) of the former: the case of equality."""
     n, w = 4, math.log(3) / 2
     a = np.array([3.0, 1.0, 1.0, 1.0]) / 6
-    _, high = softmax_bounds(Problem(d=2, n=n, law=Affine()), np.array([w]), 4.0)
+    _, high = softmax_bounds(Problem(d=2, n=n, law=Affine()), np.array([w]), 4.0, math.inf)
     assert high[0] == pytest.approx(float(np.sum(a * a)), rel=1e-15)
 
 
@@ -345,26 +351,27 @@ class Events:
     def at(cls, repetition: int, look: str) -> Events:
         return cls(f"stop/{repetition}/{look}")
 
-    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+    def bounds(self, log_chance: float = math.inf) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(1), np.ones(1)
 
     def chunk(self, index: int) -> np.ndarray:
         return (uniforms(0, self.stream, index, (self.size, 1)) < self.probability).astype(float)
 
 
-def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough() -> None:
+@pytest.mark.parametrize(("kind", "sizes"), [(Tally, 50), (CheckedTally, 20)])
+def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough(kind: type[Tally], sizes: int) -> None:
     """150 intervals at 95 %: a true 5 % of misses exceeds 7.5 + 3.3 * 2.7 with probability 5e-4; 5 % is asked for."""
     misses, misses_of_half, repetitions = 0, 0, 150
     counts: list[int] = []
     for repetition in range(repetitions):
         at = partial(Events.at, repetition)
-        mean, half_width, _ = until(at, 0.6, 40, 10**6, lambda done, total: counts.append(total))
+        mean, half_width, _ = until(at, 0.6, 40, 10**6, lambda done, total: counts.append(total), kind=kind)
         assert half_width[0] <= 0.6 * mean[0]
         misses += bool(abs(mean[0] - Events.probability) > half_width[0])
         misses_of_half += bool(abs(mean[0] - Events.probability) > half_width[0] / 2)
     assert misses <= 0.05 * repetitions
     assert misses_of_half > 0.05 * repetitions, "power: intervals of half the width would be noticed"
-    assert len(set(counts)) > 50, "the number of samples is decided by what is seen"
+    assert len(set(counts)) > sizes, "the number of samples is decided by what is seen"
 
 
 def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
@@ -540,13 +547,15 @@ def test_the_result_says_what_a_wide_extent_costs(extent: float, least: float, m
         return lambda x: np.tanh((q * x).sum(axis=-1))
 
     problem = Problem(d=3, n=20, law=Sampled(tanh, extent=extent))
-    betting, normal = (
-        loss_terms(problem, 2.0, "montecarlo", contexts=2000, interval=interval) for interval in ("betting", "normal")
+    checked, betting, normal = (
+        loss_terms(problem, 2.0, "montecarlo", contexts=2000, interval=interval) for interval in INTERVALS
     )
-    stated = re.search(r"is (\S+) times as wide as a normal one, for which (\S+) times fewer", betting.reason)
+    stated = re.search(r"bias at w = 2 is (\S+) times as wide as a normal one, for which (\S+) times", betting.reason)
     times = float(stated[1]) if stated else 1.0
     assert least <= times <= most
-    assert normal.reason == ""
+    assert normal.reason == "Intervals: normal, not checked against rare samples."
+    assert checked.reason.startswith("Intervals: normal, checked against rare samples.")
+    assert normal.bias_error < checked.bias_error < betting.bias_error
     if stated:
         assert times == pytest.approx(float(betting.bias_error / normal.bias_error), rel=0.05)
         assert float(stated[2]) == pytest.approx(times**2, rel=0.1)

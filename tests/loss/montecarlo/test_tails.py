@@ -13,23 +13,32 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Ellipsoid
 from lipverify.foundation import Floats, normals
+from lipverify.foundation.means.betting import NEGLIGIBLE  # internal: the probability that bets allow
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
 
 # internal: each bound at observable probabilities, and the rounding that a bounded sample may have
-from lipverify.loss.montecarlo.samples import ROUNDED, largest_noise, largest_spread, smallest_noise
+from lipverify.loss.montecarlo.samples import (
+    ROUNDED,
+    largest_distance,
+    largest_noise,
+    largest_spread,
+    smallest_noise,
+)
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
 from tests.strategies import log_floats, target
 
 CONTEXTS = 4000
+BOUNDS = largest_noise, largest_spread, largest_distance
 
 
-def drawn(d: int, n: int, w: float) -> tuple[Floats, Floats]:
-    """sum a_i^2 and sum a_i (1 - t_i) of contexts."""
-    t = on_sphere(normals(0, f"tails/{d}/{n}/{w}", 0, (CONTEXTS, n, d)), np)[..., 0]
+def drawn(d: int, n: int, w: float) -> tuple[Floats, Floats, Floats]:
+    """sum a_i^2, sum a_i (1 - t_i) and sum a_i r_i of contexts."""
+    x = on_sphere(normals(0, f"tails/{d}/{n}/{w}", 0, (CONTEXTS, n, d)), np)
+    t, s = x[..., 0], x[..., 1]
     g = np.exp(w * (t - 1))
     a = g / g.sum(axis=1, keepdims=True)
-    return np.sum(a * a, axis=1), np.sum(a * (1 - t), axis=1)
+    return np.sum(a * a, axis=1), np.sum(a * (1 - t), axis=1), np.sum(a * np.hypot(1 - t, s), axis=1)
 
 
 @settings(max_examples=15, deadline=None)
@@ -40,7 +49,7 @@ def test_the_share_beyond_a_level_is_at_most_the_stated_one(d: int, n: int, w: f
     """Four standard errors of a share; the bound is Chernoff's, so that there are fewer."""
     chance = math.exp(-log_chance)
     most = chance + 4 * math.sqrt(chance / CONTEXTS)
-    bounds = largest_noise(d, n, w, log_chance), largest_spread(d, n, w, log_chance)
+    bounds = [bound(d, n, w, log_chance) for bound in BOUNDS]
     shares = [float(np.mean(samples > bound)) for samples, bound in zip(drawn(d, n, w), bounds, strict=True)]
     shares.append(float(np.mean(drawn(d, n, w)[0] < (1 - ROUNDED) * smallest_noise(d, n, w, log_chance))))
     target(max(shares) / chance)
@@ -50,7 +59,7 @@ def test_the_share_beyond_a_level_is_at_most_the_stated_one(d: int, n: int, w: f
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 100, 2.0), (3, 200, 20.0), (10, 200, 5.0)])
 def test_the_bounds_are_those_of_the_tail_and_not_far_beyond(d: int, n: int, w: float) -> None:
     """The quantile at one in a hundred: the bound is less than twice as far from the mean."""
-    for samples, largest in zip(drawn(d, n, w), (largest_noise, largest_spread), strict=True):
+    for samples, largest in zip(drawn(d, n, w), BOUNDS, strict=True):
         mean, quantile = float(np.mean(samples)), float(np.quantile(samples, 0.99))
         bound = largest(d, n, w, math.log(100))
         assert quantile < bound < mean + 2.2 * (quantile - mean)
@@ -85,7 +94,7 @@ def test_intervals_of_many_tokens_are_narrower_by_it(law: Law, least: float) -> 
     """n = 5000, w = 30: gains of at least 50 for the noise, as given for the bias; all samples are within."""
     problem, w = Problem(d=3, n=5000, law=law), np.array([30.0])
     drawn = sampler(problem, w, sampling="full" if isinstance(law, Sum) else "reduced")
-    low, high = drawn.bounds()
+    low, high = drawn.bounds(NEGLIGIBLE)
     samples = drawn.chunk(0)
     assert np.all(samples >= low)
     assert np.all(samples <= high)
@@ -103,7 +112,7 @@ def test_the_noise_of_whole_contexts_on_an_ellipsoid_is_that_of_the_sphere_stret
     """The interval was once 27 times the normal one at w = 2; all samples are within."""
     problem = Problem(d=3, n=3000, law=law, covariates=Ellipsoid([4.0, 1.0, 4.0]))
     drawn = sampler(problem, np.array([w]))
-    low, high = drawn.bounds()
+    low, high = drawn.bounds(NEGLIGIBLE)
     samples = np.concatenate([drawn.chunk(index) for index in range(4)])
     assert np.all(samples >= low)
     assert np.all(samples <= high)
