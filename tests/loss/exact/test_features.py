@@ -21,8 +21,7 @@ from lipverify.problem.fine import features, unseen  # internal: no value shows 
 from lipverify.strategies import constants
 from tests.problem.test_own_laws import Stated
 from tests.reference.harmonics import bias_by_harmonics
-from tests.slow.rounds import ROUNDS, SEED, Outcome, table
-from tests.slow.test_differences import TooLong, at_most
+from tests.slow.rounds import ROUNDS, SEED, Outcome, TooLong, at_most, table
 from tests.strategies import log_floats, target
 
 Link = Callable[[Any], Any]
