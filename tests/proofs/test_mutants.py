@@ -30,6 +30,7 @@ from lipverify.proofs.checker.window import windows
 
 # internal: a mutant's constants are rounded outwards, as those of a proof are
 from lipverify.proofs.search import rounded
+from tests.proofs.controls import committed
 from tests.reference import balls, statements
 
 Data = dict[str, Any]
@@ -40,9 +41,7 @@ FILES = (
     *("dimensions-quadratic", "dimensions-relu"),
 )
 """Proofs that are certified in milliseconds; the others have the same kinds."""
-PROOFS: dict[str, Data] = {
-    name: json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")) for name in FILES
-}
+PROOFS: dict[str, Data] = {name: committed(name) for name in FILES}
 PROOFS["falling"] = prove_falling(Problem(d=2, n=5, law=Affine(), sigma=4.0)).data  # the shipped ones take seconds
 MUTANTS = 500
 TYPES: tuple[Any, ...] = (True, 2.0, 2.9, None, [], {}, "2", "2.9", "0.5 +/- 0", "1\n", 10**40, "x", -1, "1e300", "0")
@@ -393,14 +392,6 @@ def counted(
     return counts, false
 
 
-def accepted_mutants(name: str, number: int, proofs: Sequence[Data]) -> int:
-    """The number of accepted mutants of these proofs, all of which the evaluator finds true."""
-    counts, false = counted(number, name, proofs)
-    print(f"\nmutants of {name}\n{table(counts)}")
-    assert not false, "\n".join(false)
-    return sum(found["accepted"] for found in counts.values())
-
-
 def table(counts: dict[str, Counter[str]]) -> str:
     """One line for each kind."""
     return "\n".join(
@@ -447,6 +438,29 @@ def test_accepted_mutants_among_thousands_are_true() -> None:
     counts, false = counted(30 * int(os.environ.get("LIPVERIFY_ROUNDS", "100")), str(seed))
     print(f"\nseed {seed}: mutants of proofs\n{table(counts)}")
     assert not false, "\n".join(false)
+
+
+DEAR: dict[str, tuple[int, tuple[str, ...]]] = {
+    "blocks": (180, ("lowrank-blocks-3", "lowrank-blocks-3-noise", "lowrank-blocks-5")),
+    "subspace": (90, ("lowrank-best-2-1-2",)),
+    **{f"every-{law}-{d}": (52, (f"every-{law}-{d}",)) for law in ("affine", "relu") for d in (2, 3, 5)},
+}
+"""Proofs whose mutants take seconds each, and the number of these; those of many n are spliced with each other."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEAR)
+def test_accepted_mutants_of_dear_proofs_are_true(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutants of constants, ranges and structure, as of the other proofs."""
+    number, files = DEAR[name]
+    if name.startswith("every"):
+        monkeypatch.setattr(form, "steps", PLAIN.steps)
+        for each in DEAR:
+            if each.startswith("every"):
+                monkeypatch.setitem(PROOFS, each, committed(each))
+    counts, false = counted(number, name, [committed(each) for each in files])
+    assert not false, "\n".join(false)
+    assert sum(found["accepted"] for found in counts.values()), table(counts)
 
 
 @pytest.mark.parametrize("name", PROOFS)
@@ -530,15 +544,14 @@ def test_the_evaluator_finds_every_shipped_proof_true_at_its_border_and_inside(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(statements, "INSIDE", (1.0, 10.0))
-    proof = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
-    assert statements.wrong(checker.statement(proof)) == []
+    assert statements.wrong(checker.statement(committed(name))) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "bounds"), SHARP.items())
 def test_the_evaluator_finds_bounds_one_per_cent_closer_false(name: str, bounds: str) -> None:
     """Theorems with less slack than that; the bounds of w* have more."""
-    said = checker.statement(json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")))
+    said = checker.statement(committed(name))
     closer = statements.closer(said, NEAR)
     found = {what.partition(" ")[2] for what, control in closer.items() if any(statements.faults(control))}
     assert set(bounds.split(", ")) <= found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ def half_line(z: Any) -> Any:
 
 # By both routes.
 
+law: Law
+link: Any
 GRID = [(2, 1e4, 20.0), (3, 100, 10.0), (5, 3, 5.0), (2, 2, 8.0), (8, 1e30, 3e3), (20, 1e30, 100.0), (3, 1e30, 1e-3)]
 for law in (Affine(), Quadratic(L=0.5), Cosine(L=3.0), ReLU(), Cosine(L=30.0)):
     case(str(law), law, GRID, routes=BOTH, other_known=1e-10)
@@ -85,16 +88,17 @@ case("a step at a kink", STEP, [(7, 1000, 10.0)], routes=BOTH, known=1e-9)
 WAVE = Ridge(lambda z: np.sign(np.sin(np.pi * np.asarray(z) / 0.35)), jumps=(-0.7, -0.35, 0.0, 0.35, 0.7))
 SQUARE_WAVE = [(d, n, w) for d in (2, 3, 10) for n, w in ((30, 3.0), (1e6, 1.0))]
 case("a square wave", WAVE, SQUARE_WAVE, routes=BOTH, known=1e-10)
-ROOTS = [(Ridge(lambda z, s=s: np.abs(z) ** s, kinks=(0.0,)), 1e5, (20.0,)) for s in (0.2, 0.5, 0.8)]
-# rules of up to 44 nodes do not resolve a root and a wave: the error was once a hundredth of the value
-ROOTS += [
-    (Ridge(lambda z, s=s, k=k: np.cos(k * z) - abs(z - 0.5) ** s, kinks=(0.5,)), 94, (10.0, 2e3))
-    for s in (0.2, 0.7)
-    for k in (5.0, 12.0)
-]
-for j, (law, n, (w, *more)) in enumerate(ROOTS):
-    case(f"root {j}", law, [(2, n, w)], routes=BOTH)
-    case(f"root {j}, by default", law, [(2, n, at) for at in (w, *more)], routes=(None, "ridge"), known=1e-6)
+
+
+def root(s: float, k: float = 0.0) -> Ridge:
+    """A root alone, or one in a wave: rules of up to 44 nodes do not resolve both, a hundredth of the value once."""
+    return Ridge(lambda z: np.abs(z) ** s if k == 0 else np.cos(k * z) - abs(z - 0.5) ** s, kinks=(0.5 * (k > 0),))
+
+
+ROOTS = [(s, 0.0, 1e5, (20.0,)) for s in (0.2, 0.5, 0.8)]
+for s, k, n, windows in ROOTS + [(s, k, 94.0, (10.0, 2e3)) for s in (0.2, 0.7) for k in (5.0, 12.0)]:
+    case(f"root {s} {k:g}", root(s, k), [(2, n, windows[0])], routes=BOTH)
+    case(f"root {s} {k:g} by default", root(s, k), [(2, n, w) for w in windows], routes=(None, "ridge"), known=1e-6)
 
 # A user's function and a law by name.
 
@@ -119,9 +123,15 @@ for kinks in ((0.2,), (-0.3, 0.6), (0.5,), (0.7,)):
     unit = 1 / Quadratic(L=1.0).amplitude_variance
     square = Ridge(lambda z: z**2, kinks=kinks)
     case(f"{kinks}", square, near_0, Quadratic(L=1.0), known=1e-6, times=unit, slow=kinks[0] >= 0.5)
-# second differences of a rounded line vanish on the grid; that was once a Python error
+
+
+def rounded(offset: float) -> Ridge:
+    """Second differences of a rounded line vanish on the grid; that was once a Python error."""
+    return Ridge(lambda z: (offset + z) - offset)
+
+
 for offset in (1e5, 1e6):
-    case(f"{offset:g}", Ridge(lambda z, x=offset: (x + z) - x), [(3, 100, 5.0)], Linear(), known=1e-8)
+    case(f"{offset:g}", rounded(offset), [(3, 100, 5.0)], Linear(), known=1e-8)
 # polynomials of NumPy compare by value and have no hash; tables of laws are cached by one
 for polynomial in (Ridge(np.polynomial.Polynomial([0.0, 1.0])), Zonal(np.polynomial.Polynomial([0.0, 1 / 3]))):
     case(type(polynomial).__name__, polynomial, [(3, 100, 3.0)], Linear(), known=1e-9)
@@ -151,10 +161,11 @@ case("relu by kernel", Zonal(arc), [(3, 1e6, 20.0)], ReLU(), known=1e-4)
 
 # With all digits and with those that a formula leaves.
 
-for nu, field in {0.5: Matern(nu=0.5), 1.5: Matern(nu=1.5), 2.5: Matern(nu=2.5), math.inf: RBF()}.items():
+FIELDS: dict[float, Law] = {0.5: Matern(nu=0.5), 1.5: Matern(nu=1.5), 2.5: Matern(nu=2.5), math.inf: RBF()}
+for nu, field in FIELDS.items():
     for d, n in ((2, 1e6), (3, 1e30), (10, 1e30)):
         every = [(d, n, np.array([1.0, 1e3, 1e6, 1e9]))]
-        case(f"nu = {nu}", field, every, Zonal(lambda t, K=MATERN[nu]: K(t, 1.0)), RIDGE, slow=d == 3)
+        case(f"nu = {nu}", field, every, Zonal(partial(MATERN[nu], a=1.0)), RIDGE, slow=d == 3)
 
 
 def poisson(rho: float) -> tuple[Law, Law]:
@@ -180,21 +191,25 @@ def three(kink: float) -> Ridge:
 # between |z| = 0 and |z| = 1e-20 there is no room for a node
 case("almost at 0", three(1e-20), [(3, 2, 1.0)], three(0.0))
 # declared and undeclared: the errors were once as large as the values, and one step was taken for a root at 1
-for j, (link, kinks) in enumerate(
-    [
-        (lambda z: np.tanh(200 * z), (-0.1, -0.025, 0.0, 0.025, 0.1)),
-        (lambda z: np.arctan(1000 * z), (-0.1, -0.01, 0.0, 0.01, 0.1)),
-        (lambda z: np.tanh(100 * (z - 0.5)) + np.tanh(100 * (z + 0.5)), (-0.6, -0.5, -0.4, 0.4, 0.5, 0.6)),
-        (lambda z: 1 / (1 + np.exp(-60 * (z - 0.7))), (0.5, 0.7, 0.9)),
-    ]
-):
-    case(f"steep {j}", Ridge(link), [(2, 30, 1e3)], Ridge(link, kinks=kinks), RIDGE, known=1e-6, slow=j == 3)
-# the error of windows with few tokens was once absolute: five thousand times the bias of a law of size 1e-8
+STEEP: list[tuple[Any, tuple[float, ...]]] = [
+    (lambda z: np.tanh(200 * z), (-0.1, -0.025, 0.0, 0.025, 0.1)),
+    (lambda z: np.arctan(1000 * z), (-0.1, -0.01, 0.0, 0.01, 0.1)),
+    (lambda z: np.tanh(100 * (z - 0.5)) + np.tanh(100 * (z + 0.5)), (-0.6, -0.5, -0.4, 0.4, 0.5, 0.6)),
+    (lambda z: 1 / (1 + np.exp(-60 * (z - 0.7))), (0.5, 0.7, 0.9)),
+]
+for j, (link, places) in enumerate(STEEP):
+    case(f"steep {j}", Ridge(link), [(2, 30, 1e3)], Ridge(link, kinks=places), RIDGE, known=1e-6, slow=j == 3)
+
+
+def sized(link: Any, size: float) -> Ridge:
+    """The error of windows with few tokens was once absolute: five thousand times the bias of a law of size 1e-8."""
+    return Ridge(lambda z: size * link(z), kinks=(0.8,))
+
+
 for link in (lambda z: np.maximum(z - 0.8, 0), lambda z: np.where(z > 0.8, 1.0, 0.0)):
     for size in (1e-8, 1e8):
-        small = Ridge(lambda z, link=link, size=size: size * link(z), kinks=(0.8,))
         case(
-            f"size {size}", small, [(10, 100, 10.0)], Ridge(link, kinks=(0.8,)), RIDGE, known=1e-10,
+            f"size {size}", sized(link, size), [(10, 100, 10.0)], Ridge(link, kinks=(0.8,)), RIDGE, known=1e-10,
             other_known=1e-10, times=size**2,
         )  # fmt: skip
 
