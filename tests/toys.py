@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.ledger import Allowed, Grade, Interval, Ledger, Source
+from lipverify.claims.ledger import Allowed, Grade, Interval, Ledger, Record, Source
 from lipverify.claims.plan import (
     CellPlan,
     Claim,
@@ -38,9 +38,12 @@ def claims_in(folder: Path, text: str) -> tuple[Claim, ...]:
 
 def findings(ledger: Ledger) -> bytes:
     """All findings of a ledger, without durations."""
-    return msgspec.json.encode(
-        tuple(msgspec.structs.replace(record, seconds=0.0, step=None) for record in ledger.claims)
-    )
+
+    def timeless(record: Record) -> Record:
+        step = record.step and msgspec.structs.replace(record.step, seconds=0.0)
+        return msgspec.structs.replace(record, seconds=0.0, step=step)
+
+    return msgspec.json.encode(tuple(map(timeless, ledger.claims)))
 
 
 def cell(
