@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import PROFILE, ROOT, tree_of
-from tests.slow.test_differences import at_most
+from tests.slow.rounds import at_most
 from tests.strategies import target
 
 DEFAULT = settings(settings.get_profile("ci"), max_examples=200)

@@ -1,12 +1,49 @@
-"""Minimal claims for tests of the runner, and the parts from which tests build their own."""
+"""Minimal claims for tests of the runner, the parts from which tests build their own, and files of claims."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from lipverify.claims.ledger import Allowed, Grade, Interval, Source
-from lipverify.claims.plan import CellPlan, Claim, ControlPlan, CrossPlan, Estimate, Evidence, Measurement
+import msgspec
+
+from lipverify.claims.ledger import Allowed, Grade, Interval, Ledger, Record, Source
+from lipverify.claims.plan import (
+    CellPlan,
+    Claim,
+    ControlPlan,
+    CrossPlan,
+    Estimate,
+    Evidence,
+    Measurement,
+    claims_of,
+    profile_named,
+)
+
+QUICK = profile_named("quick")
+
+
+def write(folder: Path, text: str, name: str = "my_claims.py") -> str:
+    """The path of a new file of claims."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def claims_in(folder: Path, text: str) -> tuple[Claim, ...]:
+    """The claims that a text declares as a file."""
+    return claims_of(write(folder, text), QUICK)
+
+
+def findings(ledger: Ledger) -> bytes:
+    """All findings of a ledger, without durations."""
+
+    def timeless(record: Record) -> Record:
+        step = record.step and msgspec.structs.replace(record.step, seconds=0.0)
+        return msgspec.structs.replace(record, seconds=0.0, step=step)
+
+    return msgspec.json.encode(tuple(map(timeless, ledger.claims)))
 
 
 def cell(

@@ -18,7 +18,7 @@ from lipverify.claims.ledger import Allowed, Ledger, Record, decide, margin, set
 # internal: derives a summary from tampered cells
 from lipverify.claims.ledger.reach import controls_caught, follows
 from lipverify.claims.ledger.verdict import OTHER_WAY  # internal: the rule for the control of a tampered cell
-from lipverify.claims.plan import Claim, CrossPlan, Measurement, claims_of, profile_named
+from lipverify.claims.plan import Claim, CrossPlan, Measurement
 from lipverify.claims.run import run
 from lipverify.claims.run.audit import audit, audit_against, ledger_digest, sealed, unread
 from lipverify.cli import main
@@ -125,15 +125,10 @@ DECLARED = dedent("""\
 Edit = Callable[[dict[str, Any]], Any]
 
 
-def planned(folder: Path, text: str) -> tuple[Claim, ...]:
-    (folder / "my_claims.py").write_text(text, encoding="utf-8")
-    return claims_of(str(folder / "my_claims.py"), profile_named("quick"))
-
-
 @pytest.fixture(scope="module")
 def declared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, tuple[Claim, ...]]:
     """A ledger of claims: supported, refuted, open, at equality of exponents, exact, proved, and for all x."""
-    claims = planned(tmp_path_factory.mktemp("audited"), DECLARED)
+    claims = toys.claims_in(tmp_path_factory.mktemp("audited"), DECLARED)
     ledger = run(claims, jobs=1)
     assert [record.verdict for record in ledger.claims] == [
         "supported", "refuted", "inconclusive", "supported", "supported", "supported", "supported",
@@ -450,7 +445,7 @@ AGAINST: dict[str, tuple[str, Edit]] = {
 
 @pytest.mark.parametrize("what", AGAINST)
 def test_a_consistent_ledger_that_no_plan_gives_is_found(what: str, tmp_path: Path) -> None:
-    claims = planned(tmp_path, PLANNED)
+    claims = toys.claims_in(tmp_path, PLANNED)
     ledger = run(claims, jobs=1)
     assert audit(ledger) == audit_against(ledger, claims) == ()
     seen, edit = AGAINST[what]
@@ -461,7 +456,7 @@ def test_a_consistent_ledger_that_no_plan_gives_is_found(what: str, tmp_path: Pa
 
 def test_some_claims_of_a_passage_may_be_asked_for(tmp_path: Path) -> None:
     """A claim that refutes a passage refutes it, whatever the verdicts of the others are."""
-    claims = planned(tmp_path, PLANNED)
+    claims = toys.claims_in(tmp_path, PLANNED)
     assert audit_against(run(claims[1:2], jobs=1), claims) == ()
 
 
@@ -480,7 +475,7 @@ LOGARITHMS = dedent("""\
 
 
 def test_where_the_power_of_a_logarithm_decides_a_sound_ledger_is_not_accused(tmp_path: Path) -> None:
-    claims = planned(tmp_path, LOGARITHMS)
+    claims = toys.claims_in(tmp_path, LOGARITHMS)
     ledger = run(claims, jobs=1)
     assert [record.cells[0].quantity for record in ledger.claims] == 3 * ["power of log n in q"]
     assert audit(ledger) == audit_against(ledger, claims) == ()

@@ -10,10 +10,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from lipverify.claims.ledger import Ledger
 from lipverify.claims.plan import Measurement, profile_named, select_claims
 from lipverify.claims.run import (  # internal: a fingerprint, a wait and a scheduler are replaced
     Outcome,
@@ -24,6 +22,7 @@ from lipverify.claims.run import (  # internal: a fingerprint, a wait and a sche
 )
 from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import fingerprint  # internal: the versions that workers must share
+from tests.toys import findings
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -47,12 +46,6 @@ def scheduler() -> Iterator[str]:
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as local:
         yield local.scheduler_address
-
-
-def findings(ledger: Ledger) -> bytes:
-    """All findings of a ledger, without durations."""
-    records = tuple(msgspec.structs.replace(record, seconds=0.0) for record in ledger.claims)
-    return msgspec.json.encode(records)
 
 
 @on_a_cluster

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.claims.ledger import Allowed, Interval, Ledger, Record, Step, decide, read_ledger
-from lipverify.claims.plan import claims_of, profile_named
 from lipverify.claims.run import run
 
 # internal: the rule at more intervals than runs take
 from lipverify.claims.run.deciding import SURE, duration, likely, needed, wants
 from tests.commands import Commands
+from tests.toys import claims_in
 
 pytestmark = pytest.mark.usefixtures("no_reports")
 SOURCE = 'source=("My notes", "Lemma 1", "x"), kind="printed"'
@@ -56,9 +56,7 @@ GROWING = dedent(f"""\
 
 
 def opened(folder: Path, text: str) -> Record:
-    path = folder / "my_claims.py"
-    path.write_text(text, encoding="utf-8")
-    [record] = run(claims_of(str(path), profile_named("quick")), jobs=0).claims
+    [record] = run(claims_in(folder, text), jobs=0).claims
     return record
 
 

@@ -9,13 +9,12 @@ import msgspec
 import pytest
 
 from lipverify.claims.ledger import Ledger, Record
-from lipverify.claims.plan import claims_of, profile_named
 from lipverify.claims.run import run
 from lipverify.claims.run.audit import audit, sealed
 from lipverify.errors import InvalidInput
 from lipverify.export import export_ledger
+from tests.toys import claims_in
 
-QUICK = profile_named("quick")
 FALSE = {
     "a prime at eight points": """
         def misses(m, add=41):
@@ -126,12 +125,8 @@ SOURCE = 'source=("Notes", "1", "p"), kind="derived"'
 
 
 def ledger_of(tmp_path: Path, text: str) -> Ledger:
-    path = tmp_path / "my_claims.py"
-    body = dedent(text).replace("SOURCE", SOURCE)
-    path.write_text(
-        f"import lipverify as lv\nfrom lipverify.claims import agree, bound, claim, exponent, identity\n{body}"
-    )
-    return run(claims_of(str(path), QUICK), jobs=0)
+    head = "import lipverify as lv\nfrom lipverify.claims import agree, bound, claim, exponent, identity\n"
+    return run(claims_in(tmp_path, head + dedent(text).replace("SOURCE", SOURCE)), jobs=0)
 
 
 def record_of(tmp_path: Path, text: str) -> Record:

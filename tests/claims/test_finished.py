@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from lipverify.claims.ledger import Allowed, Ledger
+from lipverify.claims.ledger import Allowed
 from lipverify.claims.plan import Claim, Measurement
 from lipverify.claims.run import Finished, Watch, run
 from lipverify.claims.run.kept import NAME  # internal: the file that a killed run leaves
@@ -60,12 +60,6 @@ def claim(number: int) -> Claim:
     return toys.claim(*cells, id=f"test.resumed/{number}")
 
 
-def findings(ledger: Ledger) -> Any:
-    """All findings of a ledger, without durations."""
-    plain = msgspec.to_builtins(ledger.claims)
-    return [{name: value for name, value in record.items() if name != "seconds"} for record in plain]
-
-
 CLAIMS = (claim(0), claim(1))
 
 
@@ -85,7 +79,7 @@ def test_an_interrupted_run_goes_on_to_the_same_findings(tmp_path: Path, count: 
     with pytest.raises(KeyboardInterrupt):
         run(CLAIMS, jobs=0, finished=Finished(tmp_path / NAME, "quick"), watch=StopAfter(count))
     resumed = run(CLAIMS, jobs=0, finished=Finished(tmp_path / NAME, "quick"))
-    assert findings(resumed) == findings(whole)
+    assert toys.findings(resumed) == toys.findings(whole)
     assert sum(MEASURED.values()) == 12, "each measurement once, before the interruption or after it"
 
 
@@ -109,7 +103,7 @@ def test_processes_put_their_results_as_they_come(tmp_path: Path) -> None:
     MEASURED.clear()
     again = run(CLAIMS, jobs=0, finished=Finished(tmp_path / NAME, "quick"))
     assert not MEASURED
-    assert findings(again) == findings(run(CLAIMS, jobs=0))
+    assert toys.findings(again) == toys.findings(run(CLAIMS, jobs=0))
 
 
 def test_results_come_back_as_they_were(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lipverify.claims.plan import Claim, claims_of, profile_named
 from lipverify.claims.run import run
 from lipverify.claims.run.deciding import more_contexts  # internal: the measurements of a step, without a run
+from tests.toys import claims_in
 
 FILE = """
 from lipverify.claims import at, bound, claim, per_profile
@@ -31,13 +31,8 @@ claim(
 """
 
 
-def declared(folder: Path, text: str) -> tuple[Claim, ...]:
-    (folder / "mine.py").write_text(text)
-    return claims_of(str(folder / "mine.py"), profile_named("quick"))
-
-
 def test_needed_results_are_measured_once_and_handed_over(tmp_path: Path) -> None:
-    claims = declared(tmp_path, FILE)
+    claims = claims_in(tmp_path, FILE)
     every = [address for claim in claims for address in claim.measurements]
     assert len(every) == 3 + 2, "a figure that shows what a cell was read from shares its measurement"
     for jobs in (1, 2):
@@ -48,7 +43,7 @@ def test_needed_results_are_measured_once_and_handed_over(tmp_path: Path) -> Non
 
 
 def test_addresses_are_the_same_in_every_process(tmp_path: Path) -> None:
-    assert not any(" at 0x" in address for address in declared(tmp_path, FILE)[0].measurements)
+    assert not any(" at 0x" in address for address in claims_in(tmp_path, FILE)[0].measurements)
 
 
 NESTED = """
@@ -73,7 +68,7 @@ claim(
 
 
 def test_a_coordinate_may_be_the_result_of_another_function(tmp_path: Path) -> None:
-    one, two = run(declared(tmp_path, NESTED), jobs=1).claims
+    one, two = run(claims_in(tmp_path, NESTED), jobs=1).claims
     assert (one.problem, two.problem) == ("", "montecarlo and montecarlo disagree on T at k = 2: 100, 50")
     assert [[cell.measured for cell in record.cells] for record in (one, two)] == [[2.0], [4.0]]
     assert (one.finding, two.finding) == ("4 at 1", "8 at 2")
@@ -99,7 +94,7 @@ claim(
 
 def test_more_contexts_reach_nested_measurements(tmp_path: Path) -> None:
     """The function's address once stayed the same, so the step measured nothing new."""
-    [claim] = declared(tmp_path, WIDER)
+    [claim] = claims_in(tmp_path, WIDER)
     wider = more_contexts(claim.cells[0].measurement, 4)
     assert wider.address != claim.cells[0].measurement.address
     assert wider.arguments[1].alone == {"drawn": wider.needs[0].address}

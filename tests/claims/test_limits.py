@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.plan import Claim, claims_of, profile_named
+from lipverify.claims.plan import Claim
 from lipverify.claims.run import run
 from lipverify.errors import InvalidInput
+from tests.toys import claims_in
 
 START = """
 from lipverify.claims import agree, bound, claim, exponent
@@ -54,13 +55,7 @@ Declared = Callable[[str], tuple[Claim, ...]]
 @pytest.fixture
 def claims(tmp_path: Path) -> Declared:
     """The claims that a file declares."""
-
-    def declared(text: str) -> tuple[Claim, ...]:
-        path = tmp_path / "mine.py"
-        path.write_text(START + text)
-        return claims_of(str(path), profile_named("quick"))
-
-    return declared
+    return lambda text: claims_in(tmp_path, START + text)
 
 
 def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from lipverify.claims.language.file import start  # internal: what `new claim` writes, without a command
-from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.ledger import Record
 from lipverify.claims.plan import all_claims, claims_of, profile_named, select_claims
 from lipverify.claims.run import Finished, run
 from lipverify.claims.run.kept import NAME  # internal: the file that a killed run leaves
@@ -27,8 +27,7 @@ from lipverify.errors import InvalidInput
 from lipverify.report.terminal.ending import exit_code
 from tests import ROOT
 from tests.commands import Commands
-
-QUICK = profile_named("quick")
+from tests.toys import QUICK, claims_in, findings, write
 
 POWER = dedent("""\
     from lipverify.claims import claim, exponent
@@ -72,22 +71,8 @@ SQUARE = dedent("""\
 """)
 
 
-def write(folder: Path, text: str, name: str = "my_claims.py") -> str:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
 def verified(folder: Path, text: str, **how: Any) -> dict[str, Record]:
-    claims = claims_of(write(folder, text), how.pop("profile", QUICK))
-    return {record.id: record for record in run(claims, **{"jobs": 1, **how}).claims}
-
-
-def findings(ledger: Ledger) -> bytes:
-    """All findings of a ledger, without durations."""
-    return msgspec.json.encode(
-        tuple(msgspec.structs.replace(record, seconds=0.0, step=None) for record in ledger.claims)
-    )
+    return {record.id: record for record in run(claims_in(folder, text), **{"jobs": 1, **how}).claims}
 
 
 def code_lines(text: str) -> int:
@@ -189,7 +174,7 @@ def test_identities_near_misses_and_a_wrong_record_are_judged(
 
 def test_a_new_claim_is_compared_with_nothing_and_a_recorded_one_is(tmp_path: Path) -> None:
     def code(text: str, strict: bool = False) -> int:
-        return exit_code(run(claims_of(write(tmp_path, text), QUICK), jobs=0), strict)
+        return exit_code(run(claims_in(tmp_path, text), jobs=0), strict)
 
     refuted = POWER.replace('equals="1/d"', 'equals="2/d"')
     assert code(POWER) == 0
@@ -202,7 +187,7 @@ def test_a_new_claim_is_compared_with_nothing_and_a_recorded_one_is(tmp_path: Pa
 
 def test_two_claims_on_one_function_share_its_measurements(tmp_path: Path) -> None:
     second = POWER[POWER.index("claim(\n") :].replace("mine.power/test", "mine.power/two").replace("2, 3", "3, 5")
-    claims = claims_of(write(tmp_path, POWER + second), QUICK)
+    claims = claims_in(tmp_path, POWER + second)
     assert sorted(claim.id for claim in claims) == ["mine.power/test", "mine.power/two"]
     one, two = ({address for address in claim.measurements if "d=3, n" in address} for claim in claims)
     assert one == two
@@ -229,7 +214,7 @@ def test_functions_with_contexts_are_sampled_and_those_with_errors_estimated(
 
 def test_a_function_without_a_signature_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="does not say what it takes"):
-        claims_of(write(tmp_path, SQUARE.replace("square,", "max,")), QUICK)
+        claims_in(tmp_path, SQUARE.replace("square,", "max,"))
 
 
 def test_a_second_method_is_used_and_its_value_counts(tmp_path: Path) -> None:
@@ -411,7 +396,7 @@ def spawned() -> ProcessPoolExecutor:
 
 
 def test_the_same_ledger_on_one_process_two_and_spawned_ones(tmp_path: Path) -> None:
-    claims = claims_of(write(tmp_path, POWER + SQUARE), QUICK)
+    claims = claims_in(tmp_path, POWER + SQUARE)
     alone = findings(run(claims, jobs=0))
     assert b"supported" in alone
     assert findings(run(claims, jobs=2)) == alone
@@ -447,11 +432,11 @@ def test_addresses_are_short_and_depend_only_on_the_content(tmp_path: Path) -> N
 
 def test_resuming_believes_nothing_of_another_version(tmp_path: Path) -> None:
     finished = Finished(tmp_path / NAME, "settings")
-    before = claims_of(write(tmp_path, SQUARE), QUICK)
+    before = claims_in(tmp_path, SQUARE)
     run(before, jobs=0, finished=finished)
     tasks = before[0].measurements.values()
     assert all(finished.get(task) is not None for task in tasks)
-    after = claims_of(write(tmp_path, SQUARE.replace("x * x", "2 * x")), QUICK)
+    after = claims_in(tmp_path, SQUARE.replace("x * x", "2 * x"))
     assert all(finished.get(task) is None for task in after[0].measurements.values())
     assert run(after, jobs=0, finished=finished).claims[0].verdict == "refuted"
 

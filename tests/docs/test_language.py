@@ -14,11 +14,11 @@ import pytest
 
 import lipverify.claims
 from lipverify.claims import agree, bound, claim, exponent, identity
-from lipverify.claims.plan import claims_of, profile_named
 from lipverify.errors import InvalidInput
 from lipverify.loss import asymptotic, certified, exact
 from tests import ROOT
 from tests.documents import blocks
+from tests.toys import claims_in
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {each.__name__: each for each in (claim, exponent, bound, identity, agree)}
 PAGE = (ROOT / "docs/language.md").read_text()
@@ -117,16 +117,12 @@ def file_of(function: str, keyword: str, example: str) -> str:
     ("keyword", "function"), [(keyword, each) for keyword, (of, _) in TABLE.items() for each in of]
 )
 def test_the_example_of_a_keyword_is_accepted(keyword: str, function: str, tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text(file_of(function, keyword, TABLE[keyword][1]))
-    assert claims_of(str(path), profile_named("quick"))
+    assert claims_in(tmp_path, file_of(function, keyword, TABLE[keyword][1]))
 
 
 def test_an_example_that_breaks_a_rule_is_seen(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text(file_of("bound", "within", "within=1e-9"))
     with pytest.raises(InvalidInput, match="within"):
-        claims_of(str(path), profile_named("quick"))
+        claims_in(tmp_path, file_of("bound", "within", "within=1e-9"))
 
 
 # The one-file law in docs/extending.md: its methods agree, and a wrong constant in any method is detected.

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.claims.language.family import Point  # internal: one point, tested against a range
 from lipverify.claims.ledger import Scalar
-from lipverify.claims.plan import profile_named
 from lipverify.claims.plan.registry import sought_in  # internal: the search space, before the search
 from lipverify.covariates import covariates_named
 from lipverify.errors import InvalidInput
@@ -30,9 +29,9 @@ from lipverify.falsify.trial import again, tried  # internal: one trial without 
 from lipverify.laws import Affine, Sum, law_named
 from lipverify.loss.methods import TABLE  # internal: a registered method is removed again
 from tests.commands import Commands
+from tests.toys import QUICK, write
 
 pytestmark = pytest.mark.usefixtures("no_reports")
-QUICK = profile_named("quick")
 SOURCE = 'source=("My notes", "Lemma 1", "smaller"), kind="printed"'
 SQUARE = dedent(f"""\
     from lipverify.claims import bound, claim
@@ -55,12 +54,6 @@ LOSSES = dedent(f"""\
     claim("mine.bias", bound(bias, "B", high="1/w", control="1/(100*w)"),
           over={{"law": ("affine", "relu"), "d": 3, "n": 100, "w": (2.0, 8.0)}}, {SOURCE})
 """)
-
-
-def write(folder: Path, text: str) -> str:
-    path = folder / "my_claims.py"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
 
 
 def verified(lipverify: Commands, ready: Path | str) -> str:

@@ -1,4 +1,4 @@
-"""The structure: no folder imports to its right, and no modules import each other in a circle."""
+"""The structure: no folder imports to its right, no circle, and methods that check each other share no mathematics."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -129,66 +130,9 @@ def circle(modules: dict[str, ast.Module], at_import: bool = True) -> list[str] 
     return None
 
 
-def changed(**sources: str) -> dict[str, ast.Module]:
-    """The modules with additional text at the start of some of them; __ stands for a dot."""
-    added = {name.replace("__", "."): source for name, source in sources.items()}
-    return parsed() | {name: ast.parse(f"{source}\n{ast.unparse(parsed()[name])}") for name, source in added.items()}
-
-
-def test_every_package_has_its_place() -> None:
-    assert {room(name) for name in parsed() if name not in FACES} == set(PLACE)
-
-
-def test_nothing_imports_to_its_right() -> None:
-    assert against_the_flow(parsed()) == set()
-
-
-@pytest.mark.parametrize(
-    "where", ["from lipverify import claims", "def f():\n    import lipverify.claims.ledger.verdict"]
-)
-def test_a_forbidden_import_is_found_at_any_position(where: str) -> None:
-    assert {name for name, _ in against_the_flow(changed(lipverify__loss__terms=where))} >= {"lipverify.loss.terms"}
-
-
-def test_no_circle() -> None:
-    assert circle(parsed()) is None
-
-
-def test_no_package_of_the_claims_imports_from_a_later_one() -> None:
-    rooms = {claims_room(name) for name in of_claims(parsed())}
-    assert rooms == set(range(len(CLAIMS) + 1))
-    assert against_the_claims(parsed()) == set()
-
-
-@pytest.mark.parametrize(
-    "where", ["from lipverify.claims.plan import claim", "def f():\n    from lipverify.claims.run.runner import run"]
-)
-def test_an_import_from_a_later_package_of_the_claims_is_found(where: str) -> None:
-    found = against_the_claims(changed(lipverify__claims__ledger__record=where))
-    assert {name for name, _ in found} == {"lipverify.claims.ledger.record"}
-
-
-def test_no_circle_among_the_claims_not_even_in_a_function_or_for_types() -> None:
-    assert circle(of_claims(parsed()), at_import=False) is None
-    late = "def f() -> None:\n    from lipverify.claims.ledger.record import Record"
-    assert circle(of_claims(changed(lipverify__claims__ledger__symbols=late)), at_import=False) is not None
-
-
-def test_a_circle_is_seen() -> None:
-    modules = changed(
-        lipverify__foundation__arrays="from lipverify.foundation.validation import whole",
-        lipverify__foundation__validation="from lipverify.foundation.arrays import number",
-    )
-    assert set(circle(modules) or ()) == {"lipverify.foundation.arrays", "lipverify.foundation.validation"}
-
-
-def test_an_import_within_a_function_or_for_types_closes_no_circle() -> None:
-    late = "def f() -> None:\n    from lipverify.foundation.validation import whole"
-    for_types = (
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lipverify.foundation.validation import whole"
-    )
-    for source in (late, for_types):
-        assert circle(changed(lipverify__foundation__arrays=source)) is None
+def changed(sources: dict[str, str]) -> dict[str, ast.Module]:
+    """The modules with additional text at the start of some of them."""
+    return parsed() | {name: ast.parse(f"{source}\n{ast.unparse(parsed()[name])}") for name, source in sources.items()}
 
 
 FOLDERS_WITH_A_FACE = ("lipverify.loss.exact",)
@@ -205,13 +149,55 @@ def behind_a_face(modules: dict[str, ast.Module]) -> set[tuple[str, str]]:
     }
 
 
-def test_nothing_outside_a_package_imports_its_private_modules() -> None:
-    assert behind_a_face(parsed()) == set()
+def test_every_package_has_its_place() -> None:
+    assert {room(name) for name in parsed() if name not in FACES} == set(PLACE)
+    assert {claims_room(name) for name in of_claims(parsed())} == set(range(len(CLAIMS) + 1))
 
 
-def test_an_import_of_a_private_module_is_found() -> None:
-    modules = changed(lipverify__loss__scaled="def f():\n    from lipverify.loss.exact.context import weighted")
-    assert behind_a_face(modules) == {("lipverify.loss.scaled", "lipverify.loss.exact.context.weighted")}
+RULES = {"flow": against_the_flow, "claims": against_the_claims, "face": behind_a_face}
+"""Imports to the right, from a later package of the claims, and of private modules."""
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_import_is_against_a_rule(rule: str) -> None:
+    assert RULES[rule](parsed()) == set()
+
+
+@pytest.mark.parametrize(
+    ("rule", "module", "where"),
+    [
+        ("flow", "lipverify.loss.terms", "from lipverify import claims"),
+        ("flow", "lipverify.loss.terms", "def f():\n    import lipverify.claims.ledger.verdict"),
+        ("claims", "lipverify.claims.ledger.record", "from lipverify.claims.plan import claim"),
+        ("claims", "lipverify.claims.ledger.record", "def f():\n    from lipverify.claims.run.runner import run"),
+        ("face", "lipverify.loss.scaled", "def f():\n    from lipverify.loss.exact.context import weighted"),
+    ],
+)
+def test_an_import_against_a_rule_is_found_at_any_position(rule: str, module: str, where: str) -> None:
+    found = RULES[rule](changed({module: where}))
+    assert module in {name for name, _ in found}
+    assert rule == "flow" or len({name for name, _ in found}) == 1
+
+
+LATE = "def f() -> None:\n    "
+FOR_TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
+ARRAYS, VALIDATION = "lipverify.foundation.arrays", "lipverify.foundation.validation"
+WHOLE = f"from {VALIDATION} import whole"
+"""`validation` imports from `arrays`."""
+
+
+def test_there_is_no_circle_and_among_the_claims_not_even_in_a_function_or_for_types() -> None:
+    assert circle(parsed()) is None
+    assert circle(of_claims(parsed()), at_import=False) is None
+
+
+def test_a_circle_is_seen_and_an_import_within_a_function_or_for_types_closes_none() -> None:
+    modules = changed({ARRAYS: WHOLE, VALIDATION: f"from {ARRAYS} import number"})
+    assert set(circle(modules) or ()) == {ARRAYS, VALIDATION}
+    for before in (LATE, FOR_TYPES):
+        assert circle(changed({ARRAYS: before + WHOLE})) is None
+    late = {"lipverify.claims.ledger.symbols": f"{LATE}from lipverify.claims.ledger.record import Record"}
+    assert circle(of_claims(changed(late)), at_import=False) is not None
 
 
 def test_quadrature_knows_no_law_and_a_context_none_and_a_variogram_no_context() -> None:
@@ -225,3 +211,33 @@ def test_quadrature_knows_no_law_and_a_context_none_and_a_variogram_no_context()
     assert not {name for name in used_by("quadrature") if name.startswith(f"{exact}.") and ".quadrature" not in name}
     assert not {name for name in used_by("context") if name.startswith((f"{exact}.variograms", f"{exact}.biases"))}
     assert not {name for name in used_by("variograms") if name.startswith((f"{exact}.context", f"{exact}.biases"))}
+
+
+# Methods that check each other share only the definition of the problem.
+
+
+MAY_SHARE = tuple(f"lipverify.{name}" for name in ("errors", "foundation", "problem", "loss.terms", "loss.work"))
+"""`work` counts evaluations and performs none."""
+METHODS = ("exact.ridge.terms", "exact.zonal.terms", "certified", "asymptotic.terms", "montecarlo.terms", "block")
+
+
+@cache
+def reachable(start: str) -> set[str]:
+    """The modules that one imports, and those that these import, with the packages named in the imports."""
+    seen: set[str] = set()
+    queue = [start]
+    while queue:
+        name = queue.pop()
+        if name in parsed() and name not in seen | FACES:
+            seen.add(name)
+            named = (getattr(node, "module", None) for node in import_statements(parsed()[name], False))
+            queue += imports(parsed()[name], parsed()) | {str(module) for module in named}
+    return seen
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(METHODS, 2)))
+def test_methods_that_check_each_other_share_only_the_problem(one: str, other: str) -> None:
+    first, second = (reachable(f"lipverify.loss.{name}") for name in (one, other))
+    common = {name for name in first & second if not name.startswith(MAY_SHARE)}
+    assert common <= {"lipverify.loss"}, "the package itself holds the entry and no mathematics"
+    assert min(len(first), len(second)) > 5, "the walk sees nothing"

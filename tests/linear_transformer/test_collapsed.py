@@ -87,27 +87,22 @@ def _positive(d: int, shape: tuple[int, ...], seed: int) -> tuple[Floats, Floats
     return root @ root.swapaxes(1, 2), random.uniform(size=(3, d)), weights / np.sqrt(d + 1), directions
 
 
+@pytest.mark.parametrize("kind", ["heads", "entrywise"])
 @given(dimensions, depths, st.integers(1, 3), seeds)
-def test_pullback_is_the_adjoint_of_the_derivative(d: int, layers: int, heads: int, seed: int) -> None:
+def test_pullback_is_the_adjoint_of_the_derivative(kind: str, d: int, layers: int, heads: int, seed: int) -> None:
     """<covector, dw> by the complex step compared with <gradient, dweights>, in a random direction."""
-    gram, covector, weights, directions = _positive(d, (layers, 2, heads, d + 1, d + 1), seed)
-    moved = [Heads(Layer(*weight)) for weight in weights + 1j * STEP * directions]
-    found = float((forward(gram + 0j, moved).w.imag / STEP * covector).sum())
-    attentions = [Heads(Layer(*weight)) for weight in weights]
-    gradient = np.stack(pullback(forward(gram, attentions), attentions, covector))
-    error, allowed = abs(found / float((gradient * directions).sum()) - 1), roundings(layers, d + 1, heads) * EPS
-    target(error / allowed)
-    assert error <= allowed
+    shape = (layers, 2, heads, d + 1, d + 1) if kind == "heads" else (layers, d + 1, d + 1)
+    gram, covector, weights, directions = _positive(d, shape, seed)
 
+    def model(weights: Any) -> list[Any]:
+        return [Heads(Layer(*each)) if kind == "heads" else Entrywise(each) for each in weights]
 
-@given(dimensions, depths, seeds)
-def test_pullback_of_entrywise_factors(d: int, layers: int, seed: int) -> None:
-    gram, covector, factors, directions = _positive(d, (layers, d + 1, d + 1), seed)
-    moved = [Entrywise(a) for a in factors + 1j * STEP * directions]
+    moved = model(weights + 1j * STEP * directions)
     found = float((forward(gram + 0j, moved).w.imag / STEP * covector).sum())
-    attentions = [Entrywise(a) for a in factors]
+    attentions = model(weights)
     gradient = np.stack(pullback(forward(gram, attentions), attentions, covector))
-    error, allowed = abs(found / float((gradient * directions).sum()) - 1), roundings(layers, d + 1) * EPS
+    allowed = roundings(layers, d + 1, heads if kind == "heads" else 1) * EPS
+    error = abs(found / float((gradient * directions).sum()) - 1)
     target(error / allowed)
     assert error <= allowed
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import root
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.linear_transformer import Regression, UniformNoise
 from lipverify.linear_transformer.gdplusplus import (
     excess_loss,
@@ -134,9 +134,3 @@ def test_no_rounding_decides_whether_a_root_is_real(digits: int) -> None:
     for square, count in ((a**2 - hair, 2), (a**2 + hair, 0), ((a - 1) ** 2, 1)):
         with ctx.workprec(PRECISION):
             assert len(_real_roots(square * (a - 3), 0)) == count + 1
-
-
-@pytest.mark.parametrize("layers", [0, 4])
-def test_other_depths_are_refused(layers: int) -> None:
-    with pytest.raises(InvalidInput, match=f"layers = {layers}: .* from 1 to 3"):
-        small_start(regression_named("uniform-3"), layers)

@@ -17,9 +17,9 @@ from lipverify.checks.linear_transformers.layer_counts import (
     log_condition_reached,
 )
 from lipverify.checks.linear_transformers.two_levels import TwoLevels, difference
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.linear_transformer.families import Diag
-from lipverify.linear_transformer.gdplusplus import second_moment, spectral_rule
+from lipverify.linear_transformer.gdplusplus import second_moment, small_start, spectral_rule
 from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen  # internal: an eigenvalue of no context
 from lipverify.linear_transformer.layer import written_out  # internal: layers of another size than the moments
 from lipverify.linear_transformer.regression import NoiseLaw, noise_named
@@ -135,6 +135,7 @@ MORE: list[tuple[Any, str]] = [
     (lambda: lt.gdplusplus_floor(FEW, 1), "n = 4 < d = 5"),
     (lambda: second_moment(NoiseLaw()), "the floor is proved for"),
     (lambda: lt.known_optimum("uniform-0", 9), "makes it again"),
+    *((lambda k=k: small_start(HERE, k), f"layers = {k}: .* from 1 to 3") for k in (0, 4)),
     # numbers of layers, levels, alignments
     (lambda: MINIMAX.weights(0.5, 2), "kappa = 0.5"),
     (lambda: MINIMAX.weights(2.0, 0), "layers = 0"),
@@ -172,8 +173,17 @@ def test_every_public_name_refuses_a_value_that_breaks_its_rule(name: str) -> No
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("make", "words"), MORE)
-def test_other_values_are_refused_as_well(make: Any, words: str) -> None:
-    with pytest.raises(InvalidInput, match=words) as caught:
+BEYOND: list[tuple[Any, str]] = [
+    (lambda: spectral_rule(400, 200), "n = 400"),
+    (lambda: difference(3, 10, 1.0, -0.5, -0.1), "d = 3"),
+]
+
+
+@pytest.mark.parametrize(
+    ("error", "make", "words"),
+    [*((InvalidInput, *case) for case in MORE), *((OutOfReach, *case) for case in BEYOND)],
+)
+def test_other_values_are_refused_as_well(error: type[Exception], make: Any, words: str) -> None:
+    with pytest.raises(error, match=words) as caught:
         make()
     assert "\n" not in str(caught.value)

@@ -1,20 +1,27 @@
-"""Controls of the lemmas of a proof: each changes one constant by one per cent, or lengthens a range, and is false."""
+"""Controls of the lemmas of a proof, each false by one per cent or a longer range; a window between proved lines."""
 
 from __future__ import annotations
 
 import copy
+import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from flint import ctx
+from hypothesis import assume, currently_in_test_context
 
-from lipverify.proofs import checker
+from lipverify import Problem, optimal_window
+from lipverify.foundation.shipped import shipped
+from lipverify.laws import Law
+from lipverify.proofs import checker, prove_window
 
 # internal: the lemmas of a control are run one by one; the power of a law's bias decides which controls have slack
 from lipverify.proofs.checker.kernel import form
 
 # internal: what the checker knows of a law
 from lipverify.proofs.checker.window import laws
+from tests.strategies import target
 
 SHARE = 0.01
 """By how much a constant is changed: a control that a change of one per cent does not make false shows slack."""
@@ -26,6 +33,12 @@ CHOSEN = {
     "F": -1, "slope": -1, "C": -1, "stop": -1, "gamma": -1, "over": -1, "least": +1,
 }  # fmt: skip
 """The direction in which a chosen constant becomes false: a bound moved inwards, a range lengthened."""
+
+
+def committed(name: str) -> dict[str, Any]:
+    """The data of a proof file that comes with lipverify."""
+    data: dict[str, Any] = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
+    return data
 
 
 def controls(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -90,3 +103,18 @@ def changed(proof: dict[str, Any], lemma: int, name: str, text: str) -> dict[str
     control = copy.deepcopy(proof)
     control["lemmas"][lemma]["constants"][name] = text
     return control
+
+
+def window_lies_between(law: Law, d: int, more: float, least_lambda: float | None = None) -> None:
+    """The exact w* lies between the lines of the theorem, at 10^more times its least Lambda."""
+    proved = prove_window(law, d, least_lambda=least_lambda)
+    n = math.ceil(proved.least_lambda * 10**more * (1 + 1e-9))
+    drawn = currently_in_test_context()
+    if drawn:
+        assume(n <= 1e30)
+    assert proved.covers(n)
+    found = optimal_window(Problem(d=d, n=n, law=law, sigma=1.0))
+    low, high = proved.window(n)
+    assert low - found.w_error < found.w < high + found.w_error
+    if drawn:
+        target(abs(math.log(found.w / math.sqrt(low * high))) / math.log(high / low))

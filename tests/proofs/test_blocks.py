@@ -11,23 +11,17 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.foundation.shipped import shipped
-from lipverify.proofs import checker, load, prove_aligned_blocks
+from lipverify.proofs import checker, prove_aligned_blocks
 from lipverify.proofs.checker.kernel.contexts import averages  # internal: see above
 
 # internal: sums of series, of which a lemma uses only the signs, and averages to compare them with
 from lipverify.proofs.checker.low_rank import blocks, subspace
-from tests.proofs import test_mutants
-from tests.proofs.controls import controls
+from tests.proofs.controls import committed, controls
 from tests.reference import statements
 
 
-def committed(name: str = "3") -> dict[str, Any]:
-    return load(shipped() / "proofs" / f"lowrank-blocks-{name}.json").data
-
-
 def test_every_bound_is_tight_and_a_wrong_choice_is_rejected() -> None:
-    proof = committed()
+    proof = committed("lowrank-blocks-3")
     tried = {what for what, control in controls(proof) if checker.failures(control)}
     bounds = {"across at stage 0: steep", "along at stage 0: fall", "beyond at stage 0: more"}
     assert tried == bounds | {"across at stage 0: stop"}
@@ -41,7 +35,7 @@ def test_every_bound_is_tight_and_a_wrong_choice_is_rejected() -> None:
     "change", [{"C": "3/10"}, {"sigma": "1/2"}, {"d": 8}, {"d": 2}, {"C": "0"}, {"C": "2"}, {"sigma": "-1"}, {"n": 5}]
 )
 def test_a_proof_of_something_else_is_rejected(change: dict[str, Any]) -> None:
-    control = copy.deepcopy(committed())
+    control = copy.deepcopy(committed("lowrank-blocks-3"))
     control["given"] |= change
     assert checker.failures(control)
 
@@ -100,14 +94,8 @@ def test_a_weighted_sum_is_the_slope_and_its_tail_is_counted() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_accepted_of_mutants_is_true() -> None:
-    """Mutants of constants, ranges and structure, as for the other proofs."""
-    assert test_mutants.accepted_mutants("blocks", 180, [committed(name) for name in ("3", "3-noise", "5")])
-
-
-@pytest.mark.slow
 def test_the_evaluator_finds_the_proved_true_and_the_same_in_large_balls_false() -> None:
-    said = checker.statement(committed())
+    said = checker.statement(committed("lowrank-blocks-3"))
     assert statements.wrong(said) == []
     noisy = said.replace("sigma = 0", "sigma = 4").replace("0.25", "4")
     for false in (said.replace("0.25", "5"), said.replace("k < 3", "k < 4"), noisy):

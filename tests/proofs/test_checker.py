@@ -42,7 +42,7 @@ from lipverify.proofs.checker.kernel import form
 # internal: the lemmas of a window, of which a test changes one
 from lipverify.proofs.checker.window import windows
 from lipverify.proofs.search import balls  # internal: constants of the search are compared with those of the checker
-from tests.proofs.controls import controls, every_control_is_rejected
+from tests.proofs.controls import committed, controls, every_control_is_rejected
 from tests.reference import statements
 
 LAWS: dict[str, Law] = {
@@ -535,11 +535,6 @@ def test_a_statement_has_all_digits_of_its_constants() -> None:
     constants["high"] = form.shown(bound)
     assert checker.failures(data) == []
     assert f"w* < {form.shown(bound)} W" in checker.statement(data)
-
-
-def committed(name: str) -> Any:
-    """A committed proof file."""
-    return json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def forget() -> None:

@@ -516,20 +516,6 @@ def test_a_claim_refuses_each_committed_proof_but_its_own(
                     of(*arguments)
 
 
-HEAVY = tuple(f"every-{law}-{d}" for law in LAWS for d in DIMENSIONS)
-"""The proofs for every number of tokens: each takes seconds."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HEAVY)
-def test_accepted_mutants_are_true(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mutants as of the other proofs; lemmas and stages are also spliced from the others of these."""
-    monkeypatch.setattr(form, "steps", test_mutants.PLAIN.steps)
-    for each in HEAVY:
-        monkeypatch.setitem(test_mutants.PROOFS, each, load(shipped() / "proofs" / f"{each}.json").data)
-    assert test_mutants.accepted_mutants(name, 52, [test_mutants.PROOFS[name]])
-
-
 UNKNOWN = arb("nan")
 
 

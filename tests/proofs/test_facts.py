@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -19,6 +18,7 @@ from lipverify.foundation.shipped import shipped
 
 # internal: what the checker reads of the same file
 from lipverify.proofs import Fact, Proof, checker, load, prove_layers
+from tests.proofs.controls import committed
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 FILES = sorted((shipped() / "proofs").glob("*.json"))
@@ -113,7 +113,7 @@ CONSTANTS = {
 
 @pytest.mark.parametrize(("name", "constant"), [(name, each) for name, them in CONSTANTS.items() for each in them])
 def test_facts_and_conditions_follow_the_constants_of_the_file(name: str, constant: str) -> None:
-    data = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
+    data = committed(name)
     changed = copy.deepcopy(data)
     for lemma in changed["lemmas"]:
         if constant in lemma["constants"]:
@@ -123,7 +123,7 @@ def test_facts_and_conditions_follow_the_constants_of_the_file(name: str, consta
 
 @pytest.mark.parametrize("name", CONSTANTS)
 def test_swapped_ends_are_refused(name: str) -> None:
-    data = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
+    data = committed(name)
     pairs = [(low, low.replace("low", "high")) for low in CONSTANTS[name] if low.endswith("low") and low != "low"]
     for low, high in pairs:
         swapped = copy.deepcopy(data)

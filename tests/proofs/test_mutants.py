@@ -14,7 +14,6 @@ from functools import cache
 from time import process_time
 from typing import Any
 
-import mpmath
 import pytest
 from flint import arb, ctx
 
@@ -31,7 +30,8 @@ from lipverify.proofs.checker.window import windows
 
 # internal: a mutant's constants are rounded outwards, as those of a proof are
 from lipverify.proofs.search import rounded
-from tests.reference import oracle, statements
+from tests.proofs.controls import committed
+from tests.reference import balls, statements
 
 Data = dict[str, Any]
 FILES = (
@@ -41,9 +41,7 @@ FILES = (
     *("dimensions-quadratic", "dimensions-relu"),
 )
 """Proofs that are certified in milliseconds; the others have the same kinds."""
-PROOFS: dict[str, Data] = {
-    name: json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")) for name in FILES
-}
+PROOFS: dict[str, Data] = {name: committed(name) for name in FILES}
 PROOFS["falling"] = prove_falling(Problem(d=2, n=5, law=Affine(), sigma=4.0)).data  # the shipped ones take seconds
 MUTANTS = 500
 TYPES: tuple[Any, ...] = (True, 2.0, 2.9, None, [], {}, "2", "2.9", "0.5 +/- 0", "1\n", 10**40, "x", -1, "1e300", "0")
@@ -394,14 +392,6 @@ def counted(
     return counts, false
 
 
-def accepted_mutants(name: str, number: int, proofs: Sequence[Data]) -> int:
-    """The number of accepted mutants of these proofs, all of which the evaluator finds true."""
-    counts, false = counted(number, name, proofs)
-    print(f"\nmutants of {name}\n{table(counts)}")
-    assert not false, "\n".join(false)
-    return sum(found["accepted"] for found in counts.values())
-
-
 def table(counts: dict[str, Counter[str]]) -> str:
     """One line for each kind."""
     return "\n".join(
@@ -450,6 +440,29 @@ def test_accepted_mutants_among_thousands_are_true() -> None:
     assert not false, "\n".join(false)
 
 
+DEAR: dict[str, tuple[int, tuple[str, ...]]] = {
+    "blocks": (180, ("lowrank-blocks-3", "lowrank-blocks-3-noise", "lowrank-blocks-5")),
+    "subspace": (90, ("lowrank-best-2-1-2",)),
+    **{f"every-{law}-{d}": (52, (f"every-{law}-{d}",)) for law in ("affine", "relu") for d in (2, 3, 5)},
+}
+"""Proofs whose mutants take seconds each, and the number of these; those of many n are spliced with each other."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEAR)
+def test_accepted_mutants_of_dear_proofs_are_true(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutants of constants, ranges and structure, as of the other proofs."""
+    number, files = DEAR[name]
+    if name.startswith("every"):
+        monkeypatch.setattr(form, "steps", PLAIN.steps)
+        for each in DEAR:
+            if each.startswith("every"):
+                monkeypatch.setitem(PROOFS, each, committed(each))
+    counts, false = counted(number, name, [committed(each) for each in files])
+    assert not false, "\n".join(false)
+    assert sum(found["accepted"] for found in counts.values()), table(counts)
+
+
 @pytest.mark.parametrize("name", PROOFS)
 def test_the_evaluator_finds_proved_statements_true(name: str) -> None:
     assert wrong(checker.statement(PROOFS[name])) == []
@@ -493,11 +506,11 @@ def test_the_evaluator_finds_the_envelope_false_that_was_accepted() -> None:
 
 
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 2, 3.0), (3, 5, 2.0), (5, 40, 6.0)])
-def test_the_evaluator_is_the_oracle_s(d: int, n: int, w: float) -> None:
-    """Both are written from the definition; the oracle integrates in mpmath."""
-    with mpmath.workdps(30):
-        exact = oracle.laplace(d, n, mpmath.mpf(w), order=12)
-    for found, value in zip(statements.terms("affine", d, n, w), exact, strict=False):
+def test_the_evaluator_is_the_reference(d: int, n: int, w: float) -> None:
+    """In Arb's arithmetic, by other panels; for n = 2 the reference is compared with the definition itself."""
+    with ctx.workprec(110):
+        exact = balls.laplace(d, n, w, 12, reach=None)
+    for found, value in zip(statements.terms("affine", d, n, w), (exact.noise, exact.affine), strict=False):
         assert found == pytest.approx(float(value), rel=statements.ROUNDING)
 
 
@@ -531,15 +544,14 @@ def test_the_evaluator_finds_every_shipped_proof_true_at_its_border_and_inside(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(statements, "INSIDE", (1.0, 10.0))
-    proof = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
-    assert statements.wrong(checker.statement(proof)) == []
+    assert statements.wrong(checker.statement(committed(name))) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "bounds"), SHARP.items())
 def test_the_evaluator_finds_bounds_one_per_cent_closer_false(name: str, bounds: str) -> None:
     """Theorems with less slack than that; the bounds of w* have more."""
-    said = checker.statement(json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")))
+    said = checker.statement(committed(name))
     closer = statements.closer(said, NEAR)
     found = {what.partition(" ")[2] for what, control in closer.items() if any(statements.faults(control))}
     assert set(bounds.split(", ")) <= found

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from lipverify.checks.softmax.lowrank_blocks import problem as low_rank_problem
 from lipverify.checks.softmax.lowrank_radius import mixed_gain  # internal: the quantity of a claim
-from lipverify.foundation.shipped import shipped
 from lipverify.loss.block import block_terms
-from lipverify.proofs import checker, load
+from lipverify.proofs import checker
 
 # internal: curves, and bounds beyond them, of which a lemma uses only the signs
 from lipverify.proofs.checker.kernel import curves, form
@@ -28,16 +27,11 @@ from lipverify.proofs.checker.kernel.contexts import STRIP, averages
 # internal: the lemmas about matrices, compared with sampling
 from lipverify.proofs.checker.low_rank import subspace
 from lipverify.proofs.finite import in_subspace  # internal: the statement of one proof, to be changed
-from tests.proofs import test_mutants
-from tests.proofs.controls import controls, rejected
+from tests.proofs.controls import committed, controls, rejected
 from tests.reference import statements
 
 CASES = {"two": (2, 1, 2, "0", "6/5"), "noise": (2, 1, 2, "1/2", "1"), "three": (3, 2, 20, "0", "9/5")}
 FILES = {"two": "lowrank-best-2-1-2", "noise": "lowrank-best-2-1-2-noise", "three": "lowrank-best-3-2-20"}
-
-
-def committed(name: str) -> dict[str, Any]:
-    return load(shipped() / "proofs" / f"{FILES[name]}.json").data
 
 
 def known(name: str, near: str = "3") -> dict[str, Any]:
@@ -48,7 +42,7 @@ def known(name: str, near: str = "3") -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["two", pytest.param("noise", marks=pytest.mark.slow)])
 def test_every_bound_is_tight_and_a_wrong_choice_is_rejected(name: str) -> None:
-    proof = committed(name)
+    proof = committed(FILES[name])
     tried = {what for what, control in controls(proof) if rejected(proof, control)}
     assert tried == {"descent at stage 0: fall", "descent at stage 0: level", "half at stage 0: share"}
     for lemma, constant, text in ((0, "near", "1"), (1, "reach", "0.5"), (1, "reach", "2.4")):
@@ -61,7 +55,7 @@ def test_every_bound_is_tight_and_a_wrong_choice_is_rejected(name: str) -> None:
     "change", [{"C": "1/500", "n": 24}, {"sigma": "2"}, {"k": 2}, {"n": 1}, {"C": "0"}, {"sigma": "-1"}]
 )
 def test_a_proof_of_something_else_is_rejected(change: dict[str, Any]) -> None:
-    control = copy.deepcopy(committed("two"))
+    control = copy.deepcopy(committed(FILES["two"]))
     control["given"] |= change
     assert checker.failures(control)
 
@@ -159,14 +153,8 @@ def test_a_curve_of_high_degree_is_enclosed_where_ends_are_no_exact_numbers() ->
         assert twice.overlaps(3 * found.over(low, low))
 
 
-@pytest.mark.slow
-def test_what_is_accepted_of_mutants_is_true() -> None:
-    """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
-    assert test_mutants.accepted_mutants("subspace", 90, [committed("two")])
-
-
 def test_the_evaluator_finds_the_proved_true_and_a_tiny_ball_and_a_large_one_false() -> None:
-    said = checker.statement(committed("two"))
+    said = checker.statement(committed(FILES["two"]))
     assert statements.wrong(said) == []
     tiny = said.replace("n = 2", "n = 24").replace("1.2", "0.002")
     large = said.replace("n = 2", "n = 9").replace("1.2", "5")

@@ -25,7 +25,7 @@ from lipverify.proofs.checker.window import laws, roughness
 # internal: the powers between which a variogram lies
 from lipverify.proofs.checker.window.variogram import known_powers
 from lipverify.proofs.record import named  # internal: a law's name in a proof file
-from tests.proofs.controls import every_control_is_rejected
+from tests.proofs.controls import every_control_is_rejected, window_lies_between
 from tests.strategies import target
 
 places = st.sampled_from([Fraction(k, 10) for k in range(-9, 10)])
@@ -163,17 +163,6 @@ def test_every_control_of_every_lemma_is_rejected(law: Any, d: int) -> None:
 
 
 ROUGH = [CLIP, BESIDE, SIGN, *FIELDS, *(Matern(nu=nu, length=0.8) for nu in (0.5, 1.5, 2.5))]
-
-
-def window_lies_between(law: Any, d: int, more: float) -> None:
-    proved = prove_window(law, d)
-    n = math.ceil(proved.least_lambda * 10**more * (1 + 1e-9))
-    assume(n <= 1e30)
-    assert proved.covers(n)
-    found = lv.optimal_window(lv.Problem(d=d, n=n, law=law, sigma=1.0))
-    low, high = proved.window(n)
-    assert low - found.w_error < found.w < high + found.w_error
-    target(abs(math.log(found.w / math.sqrt(low * high))) / math.log(high / low))
 
 
 @settings(deadline=None, max_examples=4)

@@ -25,7 +25,7 @@ from lipverify.proofs import (
     prove_transfer,
     prove_window,
 )
-from tests.proofs.controls import changed, every_control_is_rejected
+from tests.proofs.controls import changed, every_control_is_rejected, window_lies_between
 from tests.strategies import target
 
 LAWS: dict[str, Callable[..., Affine | Quadratic | ReLU]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
@@ -137,18 +137,12 @@ def test_the_loss_of_another_constants_w_is_within_the_proved_bounds(law: str, r
 )
 def test_a_law_by_its_spectrum_has_its_window_between_the_lines(d: int, spectrum: list[float], more: float) -> None:
     law = Zonal(spectrum=(1.0, *spectrum))
-    power = (d - 1) / 2 + 2
+    least = 1e5 ** ((d + 3) / 2)
     try:
-        proved = prove_window(law, d, least_lambda=1e5**power)
+        prove_window(law, d, least_lambda=least)
     except OutOfReach:
         assume(False)
-        raise
-    n = math.ceil(proved.least_lambda * 10**more * (1 + 1e-9))
-    assume(n <= 1e30)
-    assert proved.covers(n)
-    found = lv.optimal_window(lv.Problem(d=d, n=n, law=law, sigma=1.0))
-    low, high = proved.window(n)
-    assert low - found.w_error < found.w < high + found.w_error
+    window_lies_between(law, d, more, least)
 
 
 def test_the_affine_law_by_its_spectrum_has_the_same_theorem() -> None:
@@ -196,12 +190,7 @@ def test_half_a_line_is_relu_with_another_factor() -> None:
 def test_a_declared_law_has_its_window_between_the_lines(law: Law, d: int) -> None:
     # for covariances the exact method computes w* only where the window is wider
     W, beta = 1e3 if isinstance(law, Zonal) else 1e4, 1.5 if getattr(law, "kinks", ()) else 2.0
-    proved = prove_window(law, d, least_lambda=W ** ((d - 1) / 2 + beta))
-    n = math.ceil(1.1 * proved.least_lambda)
-    assert proved.covers(n)
-    found = lv.optimal_window(lv.Problem(d=d, n=n, law=law, sigma=1.0))
-    low, high = proved.window(n)
-    assert low - found.w_error < found.w < high + found.w_error
+    window_lies_between(law, d, math.log10(1.1), W ** ((d - 1) / 2 + beta))
 
 
 @pytest.mark.parametrize("d", [20, 30])

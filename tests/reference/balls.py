@@ -1,8 +1,8 @@
-r"""The relu bias for any n and d >= 2 in Arb's arithmetic, together with the noise and the affine bias.
+r"""Noise, affine bias and relu bias for any n and d >= 2 in Arb's arithmetic, with 1/S^2 = int lambda e^{-lambda S}.
 
-The Laplace representation of `oracle`, written a second time with different nodes, arithmetic and, for relu, a
-different formula. An Arb ball bounds the rounding here, not the truncation of the quadrature: the digits of a value are
-still those to which two calls with different settings agree.
+`oracle` has the same for n = 2 by the definition, in other arithmetic and without this integral. An Arb ball bounds
+the rounding here, not the truncation of the quadrature: the digits of a value are those to which two calls with
+different settings agree.
 
 With (z)_+ = (z + |z|)/2 the odd and the even half of a link do not mix in an average over q, so
 

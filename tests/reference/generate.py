@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,26 +13,23 @@ from flint import ctx
 from mpmath import mp, nstr
 
 from tests.reference import balls
-from tests.reference.oracle import direct, laplace, window_zero
+from tests.reference.oracle import direct, window_zero
 
 VALUES = Path(__file__).with_name("values.json")
 SHOWN = 25
 LEAST_DIGITS = 9
 """A value with fewer digits is left out, because it could not decide anything."""
 
-LAPLACE = [
-    (d, n, w)
-    for d, n, w in [
-        (2, 3, 0.5), (2, 100, 20), (2, 10**6, 1000), (2, 10**30, 1e4), (2, 3, 1e4),
-        (3, 10, 5), (3, 1000, 20), (3, 10**6, 100), (3, 3, 1000), (3, 10**12, 1e4),
-        (4, 100, 5), (4, 10**6, 1e4),
-        (5, 2, 1e4), (5, 100, 0.5), (5, 100, 5), (5, 100, 1000), (5, 10**30, 1e-3), (5, 10**12, 100),
-        (8, 3, 20), (8, 1000, 100), (8, 10**30, 1e4), (8, 10**6, 1e4),
-        (20, 2, 100), (20, 100, 100), (20, 10**6, 5), (20, 10**30, 1e4), (20, 10**12, 1e3),
-    ]
+AFFINE = [
+    (2, 3, 0.5), (2, 100, 20), (2, 10**6, 1000), (2, 10**30, 1e4), (2, 3, 1e4),
+    (3, 10, 5), (3, 1000, 20), (3, 10**6, 100), (3, 3, 1000), (3, 10**12, 1e4),
+    (4, 100, 5), (4, 10**6, 1e4),
+    (5, 2, 1e4), (5, 100, 0.5), (5, 100, 5), (5, 100, 1000), (5, 10**30, 1e-3), (5, 10**12, 100),
+    (8, 3, 20), (8, 1000, 100), (8, 10**30, 1e4), (8, 10**6, 1e4),
+    (20, 2, 100), (20, 100, 100), (20, 10**6, 5), (20, 10**30, 1e4), (20, 10**12, 1e3),
 ]  # fmt: skip
 DIRECT = [(2, 0.5), (2, 20), (2, 1000), (3, 5), (4, 0.5), (4, 20), (4, 1000), (5, 5), (8, 20)]
-BALLS = [
+RELU = [
     (2, 10, 5.0), (3, 10, 5.0), (3, 10**30, 100.0), (4, 3, 2.0),
     (5, 1000, 5.0), (5, 10**6, 20.0), (8, 100, 3.0), (20, 10**4, 5.0),
 ]  # fmt: skip
@@ -77,29 +74,33 @@ def twice(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[Any, Any
         return a, b, time.perf_counter() - clock
 
 
-def ball_rows(points: list[tuple[int, int, float]]) -> Iterator[dict[str, Any]]:
-    """The relu bias for n > 2, by the formulas and the arithmetic of `balls`."""
+def ball_rows(
+    points: Sequence[tuple[int, int, float]], bits: int, orders: tuple[int, int], decades: float, relu: bool
+) -> Iterator[dict[str, Any]]:
+    """Noise and affine bias, or the relu bias, for any n: two computations that differ in order, panels and ends."""
+    names = {("relu", "bias"): "relu"} if relu else {("affine", "noise"): "noise", ("affine", "bias"): "affine"}
     for d, n, w in points:
         clock = time.perf_counter()
-        with ctx.workprec(110):
-            # the two computations differ in order, panels, and ends of both ranges
-            first = balls.laplace(d, n, w, 14, decades=20, reach=50.0)
-            second = balls.laplace(d, n, w, 18, ratio=2.5, pieces=4, decades=24, reach=60.0)
-            texts = [ball.relu.str(SHOWN + 5, radius=False) for ball in (first, second)]
+        with ctx.workprec(bits):
+            first = balls.laplace(d, n, w, orders[0], decades=decades, reach=50.0 if relu else None)
+            second = balls.laplace(
+                d, n, w, orders[1], ratio=2.5, pieces=4, decades=decades + 4, reach=60.0 if relu else None
+            )
+            texts = {
+                key: [getattr(terms, name).str(SHOWN + 5, radius=False) for terms in (first, second)]
+                for key, name in names.items()
+            }
         with mp.workdps(40):
-            found = {("relu", "bias"): (mp.mpf(texts[0]), mp.mpf(texts[1]))}
-            yield from rows_of(found, d, n, w, "balls", time.perf_counter() - clock)
-        print("balls", d, n, w, f"{time.perf_counter() - clock:.1f} s", flush=True)
+            found = {key: (mp.mpf(one), mp.mpf(other)) for key, (one, other) in texts.items()}
+            rows = list(rows_of(found, d, n, w, "balls", time.perf_counter() - clock))
+        print("balls", [row["digits"] for row in rows], d, n, w, f"{time.perf_counter() - clock:.1f} s", flush=True)
+        yield from rows
 
 
 def main() -> None:
     """Compute every point and write the file."""
     rows: list[dict[str, Any]] = []
-    for d, n, w in LAPLACE:
-        a, b, seconds = twice(partial(laplace, d, n, w, 14), partial(laplace, d, n, w, 20, ratio=2.5, pieces=5))
-        found = {("affine", "noise"): (a.noise, b.noise), ("affine", "bias"): (a.affine, b.affine)}
-        rows += rows_of(found, d, n, w, "laplace", seconds)
-        print(rows[-2]["digits"], rows[-1]["digits"], d, n, w, f"{seconds:.1f} s", flush=True)
+    rows += ball_rows(AFFINE, 140, (18, 26), 34, relu=False)
     for d, w in DIRECT:
         a, b, seconds = twice(partial(direct, d, w, 10), partial(direct, d, w, 14, ratio=2.5))
         found = {
@@ -113,7 +114,7 @@ def main() -> None:
         a, b, seconds = twice(partial(window_zero, d, n), partial(window_zero, d, n))
         found = {("affine", "bias"): (a.affine, b.affine), ("relu", "bias"): (a.relu, b.relu)}
         rows += rows_of(found, d, n, 0.0, "closed form", seconds)
-    rows += ball_rows(BALLS)
+    rows += ball_rows(RELU, 110, (14, 18), 20, relu=True)
     rows = [row for row in rows if row["digits"] >= LEAST_DIGITS]
     VALUES.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
 

@@ -5,9 +5,9 @@ For L = 1 and sigma = 1 (MATH.md sections 1-4)
     noise = E sum_i a_i^2                        a_i = e^{w t_i} / sum_j e^{w t_j}
     bias  = E (sum_i a_i f(x_i) - f(x))^2        f affine or relu
 
-by routes that share no formula: `direct` integrates the definition for n = 2; `laplace` uses
-1/S^2 = int lambda e^{-lambda S} for any n; `window_zero` is the closed form at w = 0. It knows nothing of the library
-under test: a problem is the numbers d, n, w.
+by its definition: `direct` integrates it for n = 2, and `window_zero` is its closed form at w = 0. Other n are in
+`balls`, by an integral of which nothing is used here. It knows nothing of the library under test: a problem is the
+numbers d, n, w.
 
 Every function works in the current mpmath precision and refuses fewer than 30 digits. `order` is
 the number of Gauss-Legendre nodes of a panel; a value is known to the digits to which two calls
@@ -16,14 +16,14 @@ with different order, precision and panels agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from mpmath import mp, mpf
 
-from tests.reference.splits import angle, from_both_ends, inside, outer_panels, token_angles
+from tests.reference.splits import angle, from_both_ends, inside
 
 LEAST_DIGITS = 30
 Number = Any
@@ -73,83 +73,7 @@ def zonal_constant(d: int) -> Number:
     return mp.gamma(mpf(d) / 2) / (mp.sqrt(mp.pi) * mp.gamma(mpf(d - 1) / 2))
 
 
-# Route (b): the Laplace representation, any n, noise and affine.
-
-
-class Tilted(NamedTuple):
-    """Averages over one token at one lambda, each with the factor e^{-lambda g}."""
-
-    phi: Number  # E e^{-lambda g}
-    missing: Number  # 1 - phi, without cancellation
-    gg: Number  # E g^2 e^{-lambda g}
-    gh: Number  # E g (1 - t) e^{-lambda g}
-    gghh: Number  # E g^2 (1 - t^2) e^{-lambda g}
-    gghh_pair: Number  # E g^2 (1 - t)^2 e^{-lambda g}
-
-
-def tilted(d: int, w: Number, u: Number, order: int) -> Tilted:
-    """The averages at lambda = e^u, by quadrature over the angle."""
-    lam, sums = mp.exp(u), [mpf(0)] * 6
-    for theta, weight in nodes([*token_angles(float(w), float(u)), mp.pi], order):
-        half = mp.sin(theta / 2) ** 2
-        g = mp.exp(-2 * w * half)
-        density = weight * mp.sin(theta) ** (d - 2)
-        left = mp.expm1(-lam * g)
-        plain = density * (1 + left)
-        gg = plain * g * g
-        terms = (plain, -density * left, gg, plain * g * 2 * half)
-        more = (gg * 4 * half * (1 - half), gg * 4 * half**2)
-        sums = [s + term for s, term in zip(sums, terms + more, strict=True)]
-    return Tilted(*(zonal_constant(d) * s for s in sums))
-
-
-def log_phi(token: Tilted) -> Number:
-    """log phi from whichever of phi and 1 - phi is known to full relative accuracy."""
-    return mp.log1p(-token.missing) if token.missing < 0.5 else mp.log(token.phi)
-
-
-class Terms(NamedTuple):
-    """The two terms of the loss for the affine law with L = sigma = 1."""
-
-    noise: Number
-    affine: Number
-
-
-def laplace(d: int, n: int, w: Number, order: int, ratio: float = 3.0, pieces: int = 4) -> Terms:
-    r"""Noise and affine bias from the Laplace representation, any n >= 2.
-
-        noise  = n int lambda E[g^2 e^{-lambda g}] phi^{n-1} dlambda
-        affine = (1 / 3d) { E (sum a_i (1 - t_i))^2 + E sum a_i^2 (1 - t_i^2) }
-
-    with u = log lambda as the variable. `ratio` and `pieces` move the panels of u.
-    """
-    require_precision()
-    n, w = mpf(n), mpf(w)
-    exponent = _exponent(d, n, w)
-    panels = outer_panels(float(w), exponent, decades=mp.dps, pieces=pieces, ratio=ratio)
-    noise = diagonal = pairs = mpf(0)
-    for u, weight in nodes(panels, order):
-        token = tilted(d, w, u, order)
-        power = log_phi(token)
-        common = weight * n * mp.exp(2 * u + (n - 1) * power)
-        noise += common * token.gg
-        diagonal += common * (token.gghh + token.gghh_pair)
-        pairs += weight * n * (n - 1) * mp.exp(2 * u + (n - 2) * power) * token.gh**2
-    return Terms(noise, (diagonal + pairs) / (3 * d))
-
-
-def _exponent(d: int, n: Number, w: Number) -> Callable[[float], float]:
-    """u -> -(n - 1) log phi(e^u), roughly: it only places panels."""
-
-    def exponent(u: float) -> float:
-        with mp.workdps(LEAST_DIGITS):
-            token = tilted(d, w, mpf(u), 8)
-            return float(min(-(n - 1) * log_phi(token), mpf(10) ** 9)) if token.phi > 0 else 1e9
-
-    return exponent
-
-
-# Route (a): the definition for n = 2.
+# The definition for n = 2.
 
 
 def abs_kernel(d: int, gamma: Number) -> Number:
@@ -242,7 +166,7 @@ def _pair_terms(
     return a_1**2 + a_2**2, affine / (3 * d), affine / (6 * d) + absolute / 6
 
 
-# Route (c): the closed form at w = 0.
+# The closed form at w = 0.
 
 
 def window_zero(d: int, n: int) -> DirectTerms:

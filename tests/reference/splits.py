@@ -11,10 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-STEP_AND_TAIL = (-6.0, -4.0, -2.0, 0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
 NARROWEST = 0.3
 """No panel of u = log lambda needs to be narrower: the integrand changes on a scale of one."""
-QUARTERS = (math.pi / 4, math.pi / 2, 3 * math.pi / 4)
 
 
 def angle(tau: float, w: float) -> float:
@@ -30,14 +28,6 @@ def inside(points: Iterable[float], low: float, high: float, gap: float | None =
         if point - chosen[-1] > gap and high - point > gap:
             chosen.append(point)
     return [*chosen, high]
-
-
-def token_angles(w: float, u: float) -> list[float]:
-    """Panels of the angle in [0, pi) for one token at lambda = e^u; pi itself is left out."""
-    centre = max(u, 0.0)
-    taus = (centre + offset for offset in STEP_AND_TAIL)
-    steps = [angle(tau, w) for tau in taus if 0 < tau < 2 * w]
-    return inside((*steps, *QUARTERS), 0.0, math.pi)[:-1]
 
 
 def geometric(start: float, ratio: float, end: float) -> list[float]:

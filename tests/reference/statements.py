@@ -10,7 +10,7 @@ with h_l = 1 - P_l. The average uses 1/S^2 = int lambda e^{-lambda S} d lambda. 
 integrate over t, and the trapezoidal rule over log lambda: for each lambda only the panels count where lambda g is
 neither huge nor tiny. The k_l are projections of the law's link or covariance.
 The evaluator is slow and accurate to about ten digits. `tests/proofs/test_mutants.py` compares it with a reference in
-mpmath. For statements about linear transformers it uses the theory of `lipverify.linear_transformer`.
+Arb's arithmetic. For statements about linear transformers it uses the theory of `lipverify.linear_transformer`.
 """
 
 from __future__ import annotations

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 ROUNDS = int(os.environ.get("LIPVERIFY_ROUNDS", "100"))
 """Number of random moments, or problems, of a test."""
@@ -28,6 +32,29 @@ def until_time_is_up(seconds: float = SECONDS) -> Iterator[int]:
     while time.monotonic() - begun < seconds:
         yield count
         count += 1
+
+
+class TooLong(Exception):
+    """A method took longer than it may for one problem."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` when the time is up; without a limit if it is infinite, as in the tests of every run."""
+    if seconds == math.inf:
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -225,17 +224,6 @@ def test_rough_values_do_not_depend_on_the_problems_before() -> None:
             exact = loss_terms(problem, w[:count])
             for rough, value in zip(rough_terms(problem, w, count), (exact.noise, exact.bias), strict=True):
                 assert np.max(np.abs(rough / value - 1)) <= 3e-5
-
-
-@pytest.mark.parametrize("d", [2, 3, 10])
-def test_many_jumps_by_both_routes(d: int) -> None:
-    """A square wave of five jumps: two of its jumps meet at about twenty angles."""
-    at = (-0.7, -0.35, 0.0, 0.35, 0.7)
-    law: Any = Ridge(lambda z: np.sign(np.sin(np.pi * np.asarray(z) / 0.35)), jumps=at)
-    for n, w in ((30, 3.0), (10**6, 1.0)):
-        one, other = (loss_terms(Problem(d=d, n=n, law=law), w, route=route) for route in ("ridge", "zonal"))
-        assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
-        assert one.bias_error <= KNOWN * one.bias
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
-from lipverify.laws import Affine, Cosine, Linear, Matern, ReLU, Ridge, Zonal
+from lipverify.laws import Affine, Cosine, Matern, ReLU, Ridge, Zonal
 from lipverify.loss.work import MANY  # internal: a budget above which nothing warns
 from lipverify.problem.features import SEEN  # internal: the narrowest feature that is detected
 from lipverify.problem.fine import features, unseen  # internal: no value shows which features of a link are found
 from lipverify.strategies import constants
 from tests.problem.test_own_laws import Stated
 from tests.reference.harmonics import bias_by_harmonics
-from tests.slow.rounds import ROUNDS, SEED, Outcome, table
-from tests.slow.test_differences import TooLong, at_most
+from tests.slow.rounds import ROUNDS, SEED, Outcome, TooLong, at_most, table
 from tests.strategies import log_floats, target
 
 Link = Callable[[Any], Any]
@@ -214,14 +213,6 @@ def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: Any) -> No
     terms, plain = loss_terms(smooth, 5.0, route=route), loss_terms(smooth.replace(law=Ridge(np.tanh)), 5.0)
     assert terms.error_kind == "bounded"
     assert abs(terms.bias - plain.bias) <= terms.bias_error + plain.bias_error
-
-
-@pytest.mark.parametrize("offset", [1e5, 1e6])
-def test_a_linear_link_that_is_rounded_is_inside_its_error(offset: float) -> None:
-    """Its second differences vanish on the grid; that was once a Python error."""
-    problem = Problem(d=3, n=100, law=Ridge(lambda z: (offset + z) - offset))
-    terms, plain = loss_terms(problem, 5.0), loss_terms(problem.replace(law=Linear()), 5.0)
-    assert abs(terms.bias - plain.bias) <= terms.bias_error <= 1e-8 * plain.bias
 
 
 @pytest.mark.parametrize("scale", [1e-5, 4e-6])

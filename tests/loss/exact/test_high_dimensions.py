@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from lipverify import Problem, loss_terms
-from lipverify.errors import OutOfReach
 from lipverify.foundation.sphere import LARGEST_EXACT, half_beta  # internal: compared with Arb
 from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU
 from lipverify.loss.block import block_terms
@@ -69,24 +68,6 @@ def test_known_cases_are_within_their_errors(law: str, d: int, n: int, w: float,
 def test_every_dimension_is_within_its_error(law: str, route: str, d: int, n: int, w: float) -> None:
     assume(n > 50 or law != "relu")  # a ball of the relu law takes long where windows hold few tokens
     ratio = worst(d, n, w, LAWS[law], route)
-    target(ratio, label="true error / claimed error")
-    assert ratio <= 1
-
-
-@pytest.mark.slow  # type: ignore[misc, unused-ignore]
-@settings(max_examples=100, deadline=None)
-@given(
-    law=st.sampled_from(sorted(LAWS)),
-    route=st.sampled_from(ROUTES),
-    d=st.integers(2, 1000),
-    n=st.integers(1, 10**12),
-    w=log_floats(1e-3, 30.0),
-)
-def test_every_dimension_is_within_its_error_at_larger_windows(law: str, route: str, d: int, n: int, w: float) -> None:
-    try:
-        ratio = worst(d, n, w, LAWS[law], route)
-    except OutOfReach:  # a ball or a route that would take minutes
-        assume(False)
     target(ratio, label="true error / claimed error")
     assert ratio <= 1
 

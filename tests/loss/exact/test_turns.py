@@ -99,13 +99,6 @@ def test_two_tokens_agree_with_other_methods(d: int, place: tuple[str, float, fl
     assert other_off.bias[0] <= 1e-10 * other.bias[0] or w > 1e4
 
 
-@pytest.mark.parametrize(("d", "n", "w"), [(2, 2, 10.0), (3, 3, 10.0), (3, 4, 5.0), (4, 5, 20.0)])
-def test_two_tokens_agree_with_the_harmonics_of_relu(d: int, n: int, w: float) -> None:
-    """For windows with few tokens."""
-    one, other = (loss_terms(Problem(d=d, n=n, law=ReLU(L=1.0)), w, route=route) for route in ("ridge", "zonal"))
-    assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error <= 1e-10 * one.bias
-
-
 def test_the_closed_form_has_its_digits_at_both_ends() -> None:
     theta = np.concatenate([np.geomspace(1e-9, 3.14, 60), np.linspace(0.9, 1.1, 20)])
     with mpmath.workdps(50):
