@@ -17,6 +17,20 @@ from lipverify.foundation.streams import inverted, uniforms
 from lipverify.foundation.validation import chosen
 
 
+SHARE = 4
+"""A call's arrays take a fourth of the memory: a library keeps freed blocks, and the estimate may be half of the peak."""
+WORTHWHILE = 2**33
+"""Most bytes of a call's arrays. Some thirty are alive, of 2^28 bytes each, so that moving one takes a GPU ten times as
+long (100 us at 3 TB/s) as launching an operation (10 us)."""
+UNKNOWN = 2**32
+"""The memory assumed for a library that cannot be asked, that of a small GPU: the array standard has no function for it."""
+
+
+def _uniforms(seed: int, stream: str, chunks: range, shape: tuple[int, ...], first: int = 0) -> Array:
+    drawn = [uniforms(seed, stream, chunk, shape, first) for chunk in chunks]
+    return drawn[0] if len(drawn) == 1 else np.concatenate(drawn)
+
+
 @dataclass(frozen=True)
 class Backend:
     """An array library with a device, and the functions that depend on them.
@@ -27,9 +41,11 @@ class Backend:
         An array namespace and one of its devices; None for the current one.
     compiled, tokens
         Compiled code for reduced sampling, as `compiled.launch.samples`, and the approximate number of tokens per call.
+    memory
+        Bytes of the device's memory; 0: arrays are kept so small that they fit in a processor's cache.
     uniforms
-        (seed, stream, chunk, shape, first) -> uniforms with the words of NumPy's Philox, drawn on the device of `xp` or
-        on the host, see `foundation.streams.uniforms`.
+        (seed, stream, chunks, shape, first) -> uniforms with the words of NumPy's Philox, drawn on the device of `xp` or
+        on the host: those of `foundation.streams.uniforms` for each chunk of a range, joined along the first axis.
     inverted
         Maps uniforms to standard normals on their device.
     moments
@@ -48,7 +64,8 @@ class Backend:
     device: Any = None
     compiled: Callable[..., tuple[Any, Any]] | None = None
     tokens: int = 0
-    uniforms: Callable[[int, str, int, tuple[int, ...], int], Array] = uniforms
+    memory: int = 0
+    uniforms: Callable[[int, str, range, tuple[int, ...], int], Array] = _uniforms
     inverted: Callable[[Array], Array] = inverted
     moments: Reduce = leaf_moments
     at_work: Callable[[], AbstractContextManager[object]] = nullcontext
@@ -56,6 +73,10 @@ class Backend:
     release: Callable[[], object] = bool
     threads: bool = True
     devices: Callable[[], Sequence[str]] = tuple
+
+    def tokens_at_once(self, doubles: float, cached: int) -> int:
+        """Tokens of a call whose arrays take so many doubles a token; `cached` is the least, and the number on a CPU."""
+        return max(cached, int(min(self.memory / SHARE, WORTHWHILE) / (8 * doubles)))
 
 
 NUMPY = Backend()
@@ -80,6 +101,7 @@ def _cupy(device: Any = None) -> Backend:
         device=device,
         compiled=launch.samples,
         tokens=launch.TOKENS,
+        memory=launch.memory(device),
         uniforms=launch.uniforms,
         inverted=launch.inverted,
         moments=launch.leaf_moments,
@@ -114,7 +136,7 @@ def backend_of(name: str | None, xp: Any, device: Any, workers: int = 1) -> Back
     if xp is None:
         backend = backend_named("numpy" if name is None else name)
     else:
-        backend = _cupy(device) if getattr(xp, "__name__", "") == "cupy" else Backend(xp, device)
+        backend = _cupy(device) if getattr(xp, "__name__", "") == "cupy" else Backend(xp, device, memory=UNKNOWN)
     if workers > 1 and not backend.threads:
         raise InvalidInput(f"workers = {workers}: one thread gives a GPU all its work; leave workers out.")
     return backend

@@ -39,7 +39,7 @@ QUERIES = 4
 TINY = 2.0**-54
 """Half of the smallest positive uniform; it keeps the logarithm of 0 finite."""
 TOKENS = 2**15
-"""Tokens at a time: their arrays fit in a processor's cache."""
+"""Tokens at a time on a CPU: their arrays fit in a processor's cache."""
 
 
 def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
@@ -118,7 +118,13 @@ class Reduced(Divisible):
     @property
     def size(self) -> int:
         """Samples in a chunk."""
-        return max(1, TOKENS // int(self.problem.n))
+        return max(1, self.tokens // int(self.problem.n))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of a call, each of which has arrays for four queries."""
+        doubles = QUERIES * (3 * len(self.grid.at) + 4 * len(self.law.bounds()) + 10)
+        return self.backend.tokens_at_once(doubles, TOKENS)
 
     @property
     def unit(self) -> float:
@@ -141,18 +147,25 @@ class Reduced(Divisible):
         return low, high
 
     def rows(self, first: int, count: int) -> Array:
-        """The samples of some bundles, all of one chunk."""
+        """The samples of some bundles."""
         directions, stretches = self._draws(first, count)
         c, _ = self._coordinates(directions)
         queries: list[Sums] = []
         for pairs in stretches:
             a, b = self._coordinates(pairs)
             # the coordinates (t, s) of the tokens relative to each of the four queries
-            turns = enumerate(((a, b), (b, -a), (-a, -b), (-b, a)))
-            turned = [self._sums(t, s, c[:, turn]) for turn, (t, s) in turns]
+            turns: Any = [(a, b), (b, -a), (-a, -b), (-b, a)]
+            if self.xp is np:
+                turned = [self._sums(t, s, c[:, turn]) for turn, (t, s) in enumerate(turns)]
+            else:  # as contexts of one call, because each operation is a launch
+                t, s = (self.xp.concat(parts) for parts in zip(*turns, strict=True))
+                turned = [self._sums(t, s, self.xp.reshape(self.xp.matrix_transpose(c), (-1,)))]
             both = zip(queries, turned, strict=True)
             queries = [joined(pair, self.grid, self.xp) for pair in both] if queries else turned
-        return sum(drawn(sums, self.grid, self.xp, averaged=self.linear) for sums in queries) / QUERIES
+        samples = [drawn(sums, self.grid, self.xp, averaged=self.linear) for sums in queries]
+        if len(samples) < QUERIES:
+            samples = [samples[0][turn * count : (turn + 1) * count, :] for turn in range(QUERIES)]
+        return sum(samples) / QUERIES
 
     def _draws(self, first: int, count: int) -> tuple[Array, Iterator[Array]]:
         """Uniforms (u, v) of the directions, (count, 4, 2), and of the tokens, in blocks (count, tokens, 2)."""
@@ -160,13 +173,14 @@ class Reduced(Divisible):
         pairs = 2 * (2 + -(-n // 2))
 
         def drawn(rows: int, some: int, start: int) -> Array:
-            return self.backend.uniforms(self.seed, self.stream, 0, (rows, some, 2), 2 * (first * pairs + start))
+            place = 2 * (first * pairs + start)
+            return self.backend.uniforms(self.seed, self.stream, range(1), (rows, some, 2), place)
 
-        if n <= TOKENS:
+        if n <= self.tokens:
             made = drawn(count, pairs, 0)
             return made[:, :QUERIES], iter([made[:, QUERIES : QUERIES + n]])
-        stretches = range(0, n, TOKENS)
-        return drawn(1, QUERIES, 0), (drawn(1, min(TOKENS, n - start), QUERIES + start) for start in stretches)
+        some = self.tokens
+        return drawn(1, QUERIES, 0), (drawn(1, min(some, n - start), QUERIES + start) for start in range(0, n, some))
 
     def _coordinates(self, pairs: Array) -> tuple[Array, Array]:
         moved = self.on_device(pairs)

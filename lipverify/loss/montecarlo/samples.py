@@ -186,9 +186,19 @@ class Divisible(ABC):
     def size(self) -> int:
         """Samples in a chunk."""
 
+    @property
+    def at_once(self) -> int:
+        """Samples of a call if memory suffices."""
+        return self.size
+
+    def chunks(self, first: int, count: int) -> tuple[range, slice]:
+        """The chunks that hold the samples `first`, ..., `first + count - 1`, and their place among those of all these."""
+        start = first // self.size
+        return range(start, -(-(first + count) // self.size)), slice(first % self.size, first % self.size + count)
+
     @abstractmethod
     def rows(self, first: int, count: int) -> Array:
-        """The samples `first`, ..., `first + count - 1` of one chunk, (count, columns).
+        """The samples `first`, ..., `first + count - 1`, (count, columns).
 
         A sample is the same to the last bit, whichever other samples are drawn with it.
         """

@@ -108,7 +108,7 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     below = scores - largest[:, None]
     if xp is not np:
         columns = xp.stack([xp.ones_like(below), *(xp.broadcast_to(value, below.shape) for value in values)], axis=-1)
-        return Sums(largest, _powers(below, grid, xp) @ columns)
+        return Sums(largest, _by_rungs(below, columns, grid, xp))
     floored = float(grid.levels.max()) * -row_maxima(-below, np) < -700.0  # e^-708 is the least normal double
     shape = ((len(values) + 2) // 2 * 2, *below.shape)  # even, because matrix products are then faster
     filled = workspace.array("columns", shape)
@@ -141,17 +141,29 @@ def joined(blocks: Iterable[Sums], grid: Grid, xp: Any) -> Sums:
     return reduce(lambda total, more: merged(total, more, grid, xp), blocks)
 
 
-def _powers(below: Array, grid: Grid, xp: Any) -> Array:
-    """The g of every level, (C, levels, tokens)."""
-    powers: list[Array] = []
-    for level, rung in zip(grid.levels, grid.rungs, strict=True):
-        g = powers[-1] * powers[-1] if rung else xp.exp(xp.clip(float(level) * below, LOG_FLOOR, 0.0))
-        powers.append(xp.clip(g, FLOOR, 1.0) if rung and rung % FLOOR_EVERY == 0 else g)
-    return xp.stack(powers, axis=1)
+def _by_rungs(below: Array, columns: Array, grid: Grid, xp: Any) -> Array:
+    """The sums of every level, with one operation for a rung of all ladders, because each operation is a launch."""
+    feet = [j for j, rung in enumerate(grid.rungs) if rung == 0]
+    lengths = np.diff([*feet, len(grid.rungs)])
+    ladders = np.argsort(-lengths, kind="stable")  # the longest first: those that reach a rung are the first ones
+    g, sums, levels = below[:, None, :], [], []
+    for rung in range(int(lengths.max())):
+        held = ladders[lengths[ladders] > rung]
+        if rung == 0:
+            bases = to_device(grid.levels[feet][held, None], xp, getattr(below, "device", None))
+            g = xp.exp(xp.clip(bases * g, LOG_FLOOR, 0.0))
+        else:
+            g = g if held.size == g.shape[1] else g[:, : held.size, :]
+            g = g * g
+            g = g if rung % FLOOR_EVERY else xp.clip(g, FLOOR, 1.0)
+        sums.append(g @ columns)
+        levels += [feet[ladder] + rung for ladder in held]
+    places = to_device(np.argsort(levels), xp, getattr(below, "device", None))
+    return xp.take(xp.concat(sums, axis=1), places, axis=1)
 
 
 def _in_place(below: Floats, grid: Grid, floored: NDArray[np.bool_], workspace: Workspace) -> Floats:
-    """`_powers` with NumPy's `out`, which the array standard lacks; `floored`, (C, 1), marks contexts with a floor."""
+    """The g of every level with NumPy's `out`, which the standard lacks; `floored`, (C, 1), marks contexts with a floor."""
     powers = workspace.array("powers", (len(grid.levels), *below.shape))
     floor, log_floor, some = np.where(floored, FLOOR, 0.0), np.where(floored, LOG_FLOOR, -np.inf), bool(floored.any())
     for j, rung in enumerate(grid.rungs):
