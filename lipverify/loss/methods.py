@@ -366,6 +366,7 @@ def loss_terms(
     seed: int = ...,
     stream: str = ...,
     backend: BackendName | None = ...,
+    kernels: bool = ...,
     xp: Any = ...,
     device: Any = ...,
     workers: int = ...,

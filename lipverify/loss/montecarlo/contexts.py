@@ -147,18 +147,16 @@ def token_blocks(
     law, d, n = as_functions(problem.law, "Monte Carlo"), problem.d, int(problem.n)
     xp, device = backend.xp, backend.device
     tasks = [law.draw(generator(seed, f"{stream}/tasks", chunk), contexts, d) for chunk in chunks]
-    own, every = callable(tasks[0]), slice(None)
-    if not own:
-        tasks = [to_device((np.concatenate(tasks) if len(tasks) > 1 else tasks[0])[part], xp, device)]
-    drawn, cut, kept = (
-        (every, every, part) if own else (every, part, every) if len(chunks) > 1 else (part, every, every)
-    )
+    exact = len(chunks) == 1 and not callable(tasks[0])
+    drawn, kept = (part, slice(None)) if exact else (slice(None), part)
+    if not callable(tasks[0]):
+        tasks = [to_device(np.concatenate(tasks)[drawn], xp, device)]
     start, stop, _ = drawn.indices(contexts)
 
     def covariates(before: int, m: int) -> Array:
         shape, first = (stop - start, m, d), (contexts * before + start * m) * d
-        uniforms = backend.uniforms(seed, stream, chunks, shape, first)[cut, ...]
-        return problem.covariates.points(to_device(backend.inverted(uniforms), xp, device), xp)
+        normals = to_device(backend.inverted(backend.uniforms(seed, stream, chunks, shape, first)), xp, device)
+        return problem.covariates.points(normals, xp)
 
     def values_at(x: Array) -> list[Array]:
         if len(tasks) == 1:

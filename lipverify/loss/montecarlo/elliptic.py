@@ -100,12 +100,11 @@ class Elliptic(Divisible):
     @property
     def tokens(self) -> int:
         """Tokens of a call."""
-        doubles = 3 * len(self.grid.at) + 4 * len(self.ridge.bounds()) + 12
-        return self.backend.tokens_at_once(doubles, TOKENS)
+        return self.backend.tokens_at_once(TOKENS, 3 * self.grid.rungs.count(0) + 4 * len(self.ridge.bounds()) + 12)
 
     @property
     def at_once(self) -> int:
-        """Samples of a call: whole chunks."""
+        """Samples of a call: a chunk, and on a device whole chunks."""
         return max(1, self.tokens // (int(self.problem.n) * self.size)) * self.size
 
     @cached_property

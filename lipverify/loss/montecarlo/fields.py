@@ -92,11 +92,6 @@ class Fields(WholeContexts):
         return max(1, 2**20 // ((int(self.problem.n) + 1) * (self.partners + 1)))  # pairs of 8 MiB an array
 
     @property
-    def at_once(self) -> int:
-        """Samples of a call."""
-        return self.size
-
-    @property
     def unit(self) -> float:
         """1: there is no amplitude."""
         return 1.0

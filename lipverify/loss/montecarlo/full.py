@@ -48,12 +48,12 @@ class WholeContexts(Divisible):
     def tokens(self) -> int:
         """Tokens of a call."""
         doubles = 4 * self.problem.d + 4 * len(self.law.bounds()) + 3 * len(self.w) + 8
-        return self.backend.tokens_at_once(doubles, max(1, COORDINATES // self.problem.d))
+        return self.backend.tokens_at_once(COORDINATES // self.problem.d, doubles)
 
     @property
     def at_once(self) -> int:
-        """Samples of a call: whole chunks."""
-        return max(1, self.tokens // ((int(self.problem.n) + 1) * self.size)) * self.size
+        """Samples of a call: a chunk, and on a device whole chunks."""
+        return max(1, self.backend.room and self.tokens // (int(self.problem.n) * self.size)) * self.size
 
     @property
     def unit(self) -> float:

@@ -188,13 +188,13 @@ class Divisible(ABC):
 
     @property
     def at_once(self) -> int:
-        """Samples of a call if memory suffices."""
+        """Samples of a call, unless memory is short."""
         return self.size
 
     def chunks(self, first: int, count: int) -> tuple[range, slice]:
-        """The chunks that hold the samples `first`, ..., `first + count - 1`, and their place among those of all these."""
-        start = first // self.size
-        return range(start, -(-(first + count) // self.size)), slice(first % self.size, first % self.size + count)
+        """The chunks that hold the samples `first`, ..., `first + count - 1`, and the place of these among theirs."""
+        index, start = divmod(first, self.size)
+        return range(index, -(-(first + count) // self.size)), slice(start, start + count)
 
     @abstractmethod
     def rows(self, first: int, count: int) -> Array:

@@ -143,27 +143,19 @@ def joined(blocks: Iterable[Sums], grid: Grid, xp: Any) -> Sums:
 
 def _by_rungs(below: Array, columns: Array, grid: Grid, xp: Any) -> Array:
     """The sums of every level, with one operation for a rung of all ladders, because each operation is a launch."""
-    feet = [j for j, rung in enumerate(grid.rungs) if rung == 0]
-    lengths = np.diff([*feet, len(grid.rungs)])
-    ladders = np.argsort(-lengths, kind="stable")  # the longest first: those that reach a rung are the first ones
-    g, sums, levels = below[:, None, :], [], []
-    for rung in range(int(lengths.max())):
-        held = ladders[lengths[ladders] > rung]
-        if rung == 0:
-            bases = to_device(grid.levels[feet][held, None], xp, getattr(below, "device", None))
-            g = xp.exp(xp.clip(bases * g, LOG_FLOOR, 0.0))
-        else:
-            g = g if held.size == g.shape[1] else g[:, : held.size, :]
-            g = g * g
-            g = g if rung % FLOOR_EVERY else xp.clip(g, FLOOR, 1.0)
+    rungs, device = np.array(grid.rungs), getattr(below, "device", None)
+    feet, sums = to_device(grid.levels[rungs == 0][:, None], xp, device), []
+    g = xp.exp(xp.clip(feet * below[:, None, :], LOG_FLOOR, 0.0))
+    for rung in range(1, int(rungs.max()) + 1):
         sums.append(g @ columns)
-        levels += [feet[ladder] + rung for ladder in held]
-    places = to_device(np.argsort(levels), xp, getattr(below, "device", None))
+        g = g * g if rung % FLOOR_EVERY else xp.clip(g * g, FLOOR, 1.0)
+    sums.append(g @ columns)
+    places = to_device(rungs * feet.shape[0] + np.cumsum(rungs == 0) - 1, xp, device)
     return xp.take(xp.concat(sums, axis=1), places, axis=1)
 
 
 def _in_place(below: Floats, grid: Grid, floored: NDArray[np.bool_], workspace: Workspace) -> Floats:
-    """The g of every level with NumPy's `out`, which the standard lacks; `floored`, (C, 1), marks contexts with a floor."""
+    """The g of every level with NumPy's `out`, which the standard lacks; `floored`, (C, 1): contexts with a floor."""
     powers = workspace.array("powers", (len(grid.levels), *below.shape))
     floor, log_floor, some = np.where(floored, FLOOR, 0.0), np.where(floored, LOG_FLOOR, -np.inf), bool(floored.any())
     for j, rung in enumerate(grid.rungs):

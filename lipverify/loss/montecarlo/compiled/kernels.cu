@@ -199,8 +199,7 @@ joined(word parts, int ladders, const double *bases, const int *starts, int colu
     put_terms(law, rungs, &sums, lane == 0 ? starts[ladder + 1] - starts[ladder] : 0, noise + at, bias + at);
 }
 
-/* `count` uniforms on [0, 1) of each chunk, which is blockIdx.y: four of each block of a stream, from the block (low,
- * high) on; chunks are 2^64 blocks apart. */
+/* `count` uniforms on [0, 1) of the chunk blockIdx.y: four of each block of a stream, from the block (low, high) on. */
 extern "C" __global__ void uniforms(word key_low, word key_high, word low, word high, word count, double *out)
 {
     const word number = (word)blockIdx.x * blockDim.x + threadIdx.x;

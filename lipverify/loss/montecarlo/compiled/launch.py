@@ -142,12 +142,12 @@ def devices() -> list[str]:
     return list(itertools.islice(names, count))
 
 
-def memory(device: Any = None) -> int:
-    """The bytes of a device's memory; all of it and not what is free, so that it is the same at every call."""
+def room(device: Any = None) -> int:
+    """Bytes for the arrays of a call: a fourth of all memory (not of what is free, which changes), 8 GiB at most."""
     import cupy
 
-    with at_work(device):
-        return int(cupy.cuda.runtime.memGetInfo()[1])
+    with at_work(device):  # to move one of thirty arrays of 8 GiB takes ten times as long as to launch an operation
+        return min(int(cupy.cuda.runtime.memGetInfo()[1]) // 4, 2**33)
 
 
 def release() -> None:
