@@ -28,9 +28,10 @@ import numpy as np
 
 from lipverify import Problem, loss_terms
 from lipverify.foundation.compiling import has_compiler
+from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, ReLU, RidgeLaw
-from lipverify.loss.montecarlo.accuracy import Tallies, tally_of
+from lipverify.loss.montecarlo.accuracy import tally_of
 from lipverify.loss.montecarlo.backend import backend_named
 from lipverify.loss.montecarlo.samples import largest_distance, largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.terms import INTERVALS, sampler
@@ -104,7 +105,7 @@ def against_plain(d: int, n: int, w: float, contexts: int, backend: str, interva
     return f"{interval} {bias:6.1f} {noise:6.1f}"
 
 
-def taken_in(kind: Tallies, columns: int = 64, count: int = 2**16) -> tuple[float, float]:
+def taken_in(kind: type[Tally], columns: int = 64, count: int = 2**16) -> tuple[float, float]:
     """Samples per second that an interval adds: reduced by NumPy chunk by chunk, and reduced elsewhere."""
     x, ends = np.random.default_rng(0).uniform(0.2, 0.4, (count, columns)), np.repeat([[0.0], [1.0]], columns, axis=1)
     made: list[Floats] = []

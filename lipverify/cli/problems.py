@@ -43,7 +43,7 @@ def loss(
         For montecarlo: relative accuracy, which determines the number of contexts.
     interval
         For montecarlo: checked (default: normal, as wide as what the contexts may have missed; betting where they
-        contradict it), betting (valid at every number of contexts; takes 1.3 to 100 times as many) or normal.
+        contradict it), betting (valid at every number of contexts; takes 2 to 100 times as many) or normal.
     sampling
         For montecarlo: reduced (two numbers a token) or full (whole contexts in R^d).
     backend

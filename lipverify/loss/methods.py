@@ -408,7 +408,7 @@ def loss_terms(problem: Problem, w: Reals, method: str | LossMethod = "exact", *
         For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
         `lipverify.loss.montecarlo.montecarlo_terms`. `interval` is "checked" by default: normal, but as wide as what
         the contexts may have missed, and betting where they contradict it; "betting", valid for every distribution,
-        takes 1.3 to 100 times as many contexts; "normal" takes no bounds and no checks of rare contexts. `reason` of
+        takes 2 to 100 times as many contexts; "normal" takes no bounds and no checks of rare contexts. `reason` of
         the result states the kind.
 
     Returns

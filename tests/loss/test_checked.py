@@ -11,8 +11,8 @@ import pytest
 from lipverify import Problem, loss_terms
 from lipverify.foundation import Floats, uniforms
 from lipverify.foundation.means.betting import Tails, Tally  # internal: the interval on samples of the test's own
-from lipverify.foundation.means.checked import CheckedTally
-from lipverify.foundation.means.samples import FEWEST
+from lipverify.foundation.means.checked import CheckedTally  # internal: samples of the test's own
+from lipverify.foundation.means.samples import FEWEST  # internal: one sample fewer is refused
 from lipverify.laws import Quadratic, ReLU
 
 SEEDS = 2000

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import reduce
-from operator import add
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtri
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput, OutOfReach
@@ -19,8 +16,8 @@ from lipverify.foundation import Floats, uniforms
 
 # internal: the interval on samples of the test's own
 from lipverify.foundation.means.betting import LARGEST_LOSS, Tally, _bets, betting_interval
-from lipverify.foundation.means.samples import FEWEST, NormalTally  # internal: the normal interval on the same samples
-from lipverify.foundation.means.target import FAR, PILOT, STEP, _wealth  # internal: the bet alone
+from lipverify.foundation.means.checked import NormalTally  # internal: the normal interval on the same samples
+from lipverify.foundation.means.samples import FEWEST  # internal: one sample fewer is refused
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
 from tests.strategies import target
@@ -104,7 +101,7 @@ MANY_SAMPLES: dict[str, tuple[float, float, Callable[[Floats], Floats]]] = {
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", MANY_SAMPLES)
-def test_bets_that_aim_at_the_number_of_samples_cover(case: str, size: int) -> None:
+def test_intervals_of_many_samples_cover(case: str, size: int) -> None:
     """A share of the interval, half of it or for rare events a fifth, misses too often: the count can fail."""
     share, truth, transform = MANY_SAMPLES[case]
     x = transform(uniforms(0, f"many/{case}", 0, (size, MEANS)))
@@ -116,50 +113,16 @@ def test_bets_that_aim_at_the_number_of_samples_cover(case: str, size: int) -> N
     assert np.sum((mean - share * (mean - low) > truth) | (mean + share * (high - mean) < truth)) > allowed
 
 
-def test_the_capital_against_the_mean_does_not_grow_on_average() -> None:
-    """E exp(W) <= 1 at m = mean, for samples of which one in fifty is large; against m beyond it, the capital grows."""
-    x = np.where(uniforms(0, "capital", 0, (LONG, 400)) < 0.02, 1.0, 0.1)
-    stages = [stage.and_mirrored() for stage in tally_of(x).stages]
-    first = next(k for k in range(len(stages)) if sum(s.count for s in stages[: k + 1]) > LONG / 32)
-    pilot, later = reduce(add, stages[:first]), stages[first:]
-    mean = np.repeat([0.118, 0.882], 400)
-    capital = np.exp(_wealth(pilot, later, mean[None], math.log(40)))
-    rich = _wealth(pilot, later, mean[None] - 0.01, math.log(40)) >= math.log(40)
-    for side in (slice(400), slice(400, None)):
-        assert 0.2 < np.mean(capital[:, side]) <= 1 + 4 * np.std(capital[:, side]) / 20
-        assert np.mean(rich[:, side]) > 0.9
-
-
-def test_the_grid_does_not_depend_on_samples_that_are_bet_on() -> None:
-    """Both edges are points that the pilot fixed, whatever came later: else nothing bounds the miss probability."""
-    first_thousand = uniforms(0, "grid", 0, (1000, 20))
-    steps = []
-    for stream in ("one", "other"):
-        x = np.concatenate([first_thousand, uniforms(0, f"grid/{stream}", 0, (LONG - 1000, 20))])
-        stages = tally_of(x).stages
-        both = [stage.and_mirrored() for stage in stages]
-        first = next(k for k in range(len(stages)) if sum(s.count for s in stages[: k + 1]) > LONG / PILOT)
-        pilot, left = reduce(add, both[:first]), LONG - sum(s.count for s in stages[:first])
-        chance = (1 - FAR) / 40
-        unit = STEP * (-ndtri(chance) * np.sqrt(pilot.variance / left) - math.log(chance) / left)
-        low, high = betting_interval(x)
-        steps.append((np.concatenate([low, 1 - high]) - pilot.mean) / unit)
-    for each in steps:
-        np.testing.assert_allclose(each, np.round(each), atol=1e-6)
-    assert np.mean(np.abs(steps[0] - steps[1]) > 10) > 0.5  # power: the edges moved, from point to point
-
-
 def test_mirrored_samples_have_the_mirrored_interval() -> None:
-    """The case where the grid does not decide: its points are clipped at 0 and 1."""
     x = uniforms(0, "mirrored", 0, (LONG, 5)) ** np.array([0.2, 1.0, 3.0, 10.0, 30.0])
     (low, high), (mirrored_low, mirrored_high) = betting_interval(x), betting_interval(1 - x)
     np.testing.assert_allclose(low, 1 - mirrored_high, atol=1e-9)
     np.testing.assert_allclose(high, 1 - mirrored_low, atol=1e-9)
 
 
-@pytest.mark.parametrize(("size", "factor"), [(2_500, 1.35), (5_000, 1.3), (20_000, 1.25), (200_000, 1.2)])
-def test_with_many_samples_the_width_is_that_of_the_normal_interval_and_little_more(size: int, factor: float) -> None:
-    """One bet for all samples would give sqrt(2 log 40) / 1.96 = 1.39; on average over 20 means."""
+@pytest.mark.parametrize(("size", "factor"), [(2_500, 1.7), (20_000, 1.6), (200_000, 1.5)])
+def test_with_many_samples_the_width_is_that_of_the_normal_interval_and_half_more(size: int, factor: float) -> None:
+    """One bet for all samples, the best, gives sqrt(2 log 40) / 1.96 = 1.39; on average over 20 means."""
     for power in (1.0, 8.0):
         x = uniforms(0, "factor", int(power), (size, 20)) ** power
         _, half_width = tally_of(x).interval()
@@ -198,7 +161,7 @@ def test_the_width_is_the_normal_one_plus_a_term_for_the_range(law: Law) -> None
     _, half_width = tally.interval()
     normal = 1.96 * samples.std(axis=0) / math.sqrt(contexts)
     forced = math.log(40) / (LARGEST_LOSS * contexts) * (high - low)  # one sample in N may be as large as the bound
-    factor = 1.35
+    factor = 1.7
     assert np.all(half_width <= factor * normal + forced)
     assert half_width[0] <= factor * normal[0]
 
@@ -258,7 +221,7 @@ def test_constant_samples_have_width_zero_and_nan_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", [Tally, NormalTally])
 @pytest.mark.parametrize("columns", [1, 3])
-def test_where_one_call_ends_changes_no_bit(kind: type[Tally] | type[NormalTally], columns: int) -> None:
+def test_where_one_call_ends_changes_no_bit(kind: type[Tally], columns: int) -> None:
     samples = uniforms(0, "calls", 0, (5003, columns))
     answers = set()
     for size in (1, 7, 256, 1000, 5003):

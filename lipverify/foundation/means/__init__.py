@@ -2,5 +2,6 @@
 
 betting   samples within known bounds: an interval that is valid at every sample size, from running sums
 batches   a few batches of equal weight, and estimates that are not means: t intervals and the jackknife
-samples   many independent samples: normal intervals, refused where the standard error cannot be trusted
+checked   samples within known bounds: a normal interval where the samples bear it out, else a betting interval
+samples   many independent samples: standard errors, and a rule for when they cannot be trusted
 """

@@ -9,9 +9,9 @@ The sums of a stage bound the logarithm of the capital from below: (y - log(1 + 
 
     log(1 + y) >= y - kappa(a) y^2   for y >= -a,    kappa(a) = (-a - log(1 - a)) / a^2.
 
-A capital that is too small makes the interval wider, never wrong. With 1500 samples or more the bets use the number of
-remaining samples (`target`), and the half-width is 1.3 times the normal one for 2 500 samples, 1.15 for 20 000. For
-samples far smaller than the range it is about log(2 / (1 - level)) / N ranges.
+A capital that is too small makes the interval wider, never wrong. For many samples the half-width is about
+sqrt(2 log 40) / 1.96 = 1.39 times the normal one, or more; for samples far smaller than the range it is about log(2 /
+(1 - level)) / N ranges.
 
 Source: Waudby-Smith and Ramdas, JRSS B 86 (2024), section 4.
 """
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +29,6 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.means import target
 from lipverify.foundation.means.samples import (
     LEAF,
     MARGIN,
@@ -41,7 +41,6 @@ from lipverify.foundation.means.samples import (
     normal_half_width,
     spread_of,
 )
-from lipverify.foundation.means.target import Moments, kappa
 
 Tails = Callable[[float], tuple[Floats, Floats]]
 """log_chance -> (low, high) of each column, which a sample leaves with probability e^-log_chance at most."""
@@ -53,6 +52,38 @@ LARGEST_LOSS = 0.75
 """The largest share of the capital that one sample may cost."""
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
 """Losses on the worst sample; the best bet is chosen among them."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over samples in [0, 1] about a centre, one number a column: of deviations and squares, and the largest."""
+
+    centre: Floats
+    count: int
+    first: Floats
+    second: Floats
+    largest: Floats
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.centre,
+            self.count + other.count,
+            self.first + other.first,
+            self.second + other.second,
+            np.maximum(self.largest, other.largest),
+        )
+
+    @property
+    def mean(self) -> Floats:
+        """The means; 1/2 if there are no samples."""
+        return np.clip(self.centre + self.first / self.count, 0.0, 1.0) if self.count else 0 * self.centre + 0.5
+
+    @property
+    def variance(self) -> Floats:
+        """Sample variances with the most distant sample counted twice, because rare events are easily missed."""
+        if not self.count:
+            return 0 * self.centre + 0.25
+        return (self.second - self.first**2 / self.count + self.largest) / self.count
 
 
 def stage_lengths() -> Iterator[int]:
@@ -84,7 +115,7 @@ class Tally:
         self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments, tails: Tails | None = None
     ) -> None:
         self.ends, self.tails = (low, high), tails or (lambda log_chance: (low, high))
-        self._unit = np.where(high > low, high - low, 1.0)
+        self._unit = np.where((high > low) & np.isfinite(high - low), high - low, 1.0)
         self._leaves = Leaves(leaf_lengths(), self._unit, xp, moments)
         self._lengths = stage_lengths()
         self._stages: list[tuple[int, Floats]] = []
@@ -195,8 +226,7 @@ class Tally:
 
     def needed(self, rtol: float, miss: float) -> float:
         """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss: in units of the
-        range these are about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss), the first term at most 1.3
-        times the normal one.
+        range these are about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss).
         """
         sampled = ~self.settled
         if not np.any(sampled):
@@ -207,23 +237,13 @@ class Tally:
         if np.any(wanted <= 0):  # all samples so far are zero: take more
             return 4.0 * self.count
 
-        def count(spread: float) -> float:
-            spreads = spread * self.moments.variance[sampled]
-            root = (np.sqrt(spreads) + np.sqrt(spreads + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
-            return MARGIN * float(np.max(root)) ** 2
-
-        return min(count(2 * T), max(10_000.0, count(normal_half_width(1.3, 1 - miss) ** 2)))
+        spreads = 2 * T * self.moments.variance[sampled]
+        root = (np.sqrt(spreads) + np.sqrt(spreads + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
+        return MARGIN * float(np.max(root)) ** 2
 
     def _edges(self, level: float) -> tuple[Floats, Floats]:
-        threshold, mean = math.log(2 / (1 - level)), self.moments.mean
-        if self.count < 1500:  # a pilot would cost more than it gains
-            return self._outer(threshold)
-        low, high = target.edges(self.stages, threshold, self._outer(threshold - math.log(target.FAR)))
-        return np.minimum(low, mean), np.maximum(high, mean)
-
-    def _outer(self, threshold: float) -> tuple[Floats, Floats]:
         """The interval, with one bet a stage for all m."""
-        mean, edges = self.moments.mean, []
+        threshold, mean, edges = math.log(2 / (1 - level)), self.moments.mean, []
         for sign, end in ((1.0, 0.0), (-1.0, 1.0)):
             bets = _bets(self.stages, sign, threshold)
 
@@ -253,9 +273,11 @@ def _allowance(low: Floats, high: Floats) -> Floats:
 def _within(leaves: Floats, low: Floats, high: Floats) -> Floats:
     """The moments of leaves; refuse a sample outside of its bounds by more than rounding."""
     for ends in (leaves[:, 0], leaves[:, 1]):
-        bad = ends[~((ends >= low - _allowance(low, high)) & (ends <= high + _allowance(low, high)))]
+        slack = _allowance(low, high)
+        bad = ends[~(np.isfinite(ends) & (ends >= low - slack) & (ends <= high + slack))]
         if bad.size:
-            raise InvalidInput(f"samples: {bad[0]} lies outside of its bounds; check the extents of the law.")
+            rule = "is not finite, or lies outside of its bounds; check the law, its extents and the covariates"
+            raise InvalidInput(f"samples: {bad[0]} {rule}.")
     return leaves
 
 
@@ -306,3 +328,10 @@ def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> 
         outside, inside = np.where(excluded, m, outside), np.where(excluded | settled, inside, m)
         last = np.where(excluded, 1.0, -1.0)
     return outside
+
+
+def kappa(a: Floats) -> Floats:
+    """(-a - log(1 - a)) / a^2, by its series where the difference cancels."""
+    small = a < 1e-3
+    safe = np.where(small, 0.5, a)
+    return np.where(small, 0.5 + a * (1 / 3 + a * (1 / 4 + a / 5 + a * a)), (-safe - np.log1p(-safe)) / safe**2)

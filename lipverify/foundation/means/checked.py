@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.betting import Tally
-from lipverify.foundation.means.samples import FEWEST, MARGIN, ROUNDING, TRUSTED, normal_half_width
+from lipverify.foundation.means.samples import (
+    FEWEST,
+    MARGIN,
+    ROUNDING,
+    TRUSTED,
+    normal_half_width,
+    require_normal,
+)
 
 
 class CheckedTally(Tally):
@@ -75,3 +82,30 @@ class CheckedTally(Tally):
         """How far events of this probability, together, may be from the mean."""
         mean, (low, high) = self.spread.mean, self.tails(max(1.0, 1 - math.log(chance)))
         return np.maximum(high - mean, mean - low)
+
+
+class NormalTally(Tally):
+    """Samples that may have no bounds; intervals are mean +- 1.96 standard errors.
+
+    Nothing bounds their error if a rare, large sample was not drawn. They are refused for fewer than 100 samples, a
+    `TRUSTED` relative error of the variance or more, or samples that do not vary.
+    """
+
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
+        way_out = "draw more, or use interval='betting' where something bounds the samples."
+        if not self.count:
+            require_normal(0, 0.0, 0.0, f"interval='normal': {{}}; {way_out}")
+        spread, sampled = self.spread, ~self.settled
+        errors = np.sqrt(spread.variance / self.count)
+        require_normal(self.count, errors[sampled], spread.doubt[sampled], f"interval='normal': {{}}; {way_out}")
+        half_width = np.where(sampled, normal_half_width(errors, level), 0.0)
+        return spread.mean, half_width + ROUNDING * np.abs(spread.mean)
+
+    def says(self, half_width: Floats, names: Sequence[str]) -> str:
+        """The kind of interval."""
+        return "Intervals: normal, not checked against rare samples."
+
+    def needed(self, rtol: float, miss: float) -> float:
+        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss."""
+        return self.spread.needed(rtol, miss, ~self.settled)

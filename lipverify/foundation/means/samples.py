@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -19,7 +19,6 @@ FEWEST = 100
 """Fewest samples for a normal interval."""
 MARGIN = 1.15
 """Factor on the predicted number of samples, because the variance behind the prediction is an estimate."""
-WAY_OUT = "draw more, or use interval='betting' where something bounds the samples."
 ROUNDING = 64 * EPS
 """Relative rounding error of a sample: a bound for a pairwise sum over up to 1e8 tokens, with a margin."""
 TRUSTED = 0.25
@@ -210,71 +209,6 @@ def spread_of(sums: Floats, count: int, centre: Floats, unit: Floats) -> Spread:
         lean=unit * (third - 3 * shift * second + 2 * shift**3) / divisor,
         doubt=np.where(variance > 0, np.sqrt(np.maximum(kurtosis - 1, 0.0) / N), 0.0),
     )
-
-
-class NormalTally:
-    """Samples of one or more quantities, column by column: sums of their first four powers, and nothing kept.
-
-    Intervals are normal, and nothing bounds their error if a rare, large sample was not drawn. They are refused for
-    fewer than 100 samples, a `TRUSTED` relative error of the variance or more, or samples that do not vary. A column
-    with low = high is constant.
-    """
-
-    def __init__(
-        self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments, tails: object = None
-    ) -> None:
-        self.low, self.high = low, high
-        self._leaves = Leaves(repeat(LEAF), np.ones_like(low), xp, moments)
-        self._sums = np.zeros((4, low.size))
-
-    @property
-    def count(self) -> int:
-        return self._leaves.count
-
-    @property
-    def settled(self) -> NDArray[np.bool_]:
-        return np.asarray(self.low == self.high)
-
-    def add(self, samples: Array) -> None:
-        """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter."""
-        for leaf in _finite(self._leaves.add(samples)):
-            self._sums += leaf[2:]
-        if isinstance(samples, np.ndarray):
-            _finite(self._leaves.rest()[0])
-
-    @property
-    def sums(self) -> Floats:
-        """Sums of the first four powers of the deviations from the centre, (4, columns)."""
-        return np.add.reduce([self._sums, *(leaf[2:] for leaf in _finite(self._leaves.rest()[0]))])
-
-    @property
-    def spread(self) -> Spread:
-        """The mean of all samples and the shape of their distribution."""
-        return spread_of(self.sums, self.count, self._leaves.rest()[1], np.ones_like(self.low))
-
-    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
-        spread, sampled = self.spread, ~self.settled
-        errors = np.sqrt(spread.variance / max(self.count, 1))
-        require_normal(self.count, errors[sampled], spread.doubt[sampled], f"interval='normal': {{}}; {WAY_OUT}")
-        half_width = np.where(sampled, normal_half_width(errors, level), 0.0)
-        return spread.mean, half_width + ROUNDING * np.abs(spread.mean)
-
-    def needed(self, rtol: float, miss: float) -> float:
-        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss."""
-        return self.spread.needed(rtol, miss, ~self.settled)
-
-    def says(self, half_width: Floats, names: Sequence[str]) -> str:
-        """The kind of interval."""
-        return "Intervals: normal, not checked against rare samples."
-
-
-def _finite(leaves: Floats) -> Floats:
-    ends = leaves[:, :2]
-    if not np.all(np.isfinite(ends)):
-        bad = ends[~np.isfinite(ends)][0]
-        raise InvalidInput(f"samples: {bad} is not a finite number; check the law and the covariates.")
-    return leaves
 
 
 @makes("sampled", "montecarlo")

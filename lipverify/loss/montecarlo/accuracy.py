@@ -14,13 +14,9 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.checked import CheckedTally
-from lipverify.foundation.means.samples import NormalTally
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.samples import Divisible
 from lipverify.loss.work import Progress
-
-Tallies = type[Tally] | type[NormalTally]
-"""Kinds of interval: betting (`Tally`), normal (`NormalTally`), or normal if this is borne out (`CheckedTally`)."""
 
 MOST_LOOKS = 8
 """Most looks at the samples."""
@@ -41,8 +37,8 @@ class Sampler(Protocol):
 
 
 def tally_of(
-    sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1, kind: Tallies = CheckedTally
-) -> Tally | NormalTally:
+    sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1, kind: type[Tally] = CheckedTally
+) -> Tally:
     """The tally of the first `count` samples; a larger count starts with the same samples.
 
     Threads and chunk sizes change only the time: a tally sums samples in blocks that do not depend on the chunks.
@@ -58,7 +54,7 @@ def tally_of(
     return tally
 
 
-def _in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
+def _in_memory(tally: Tally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
     """Add samples in this thread; if memory is short, halve the chunks, down to a single sample."""
     size, short = sampler.at_once if isinstance(sampler, Divisible) else sampler.size, False
     while tally.count < count:
@@ -84,7 +80,7 @@ def _chunk(sampler: Sampler, first: int, count: int) -> Array:
     return sampler.rows(first, count) if isinstance(sampler, Divisible) else sampler.chunk(first // sampler.size)
 
 
-def _by_threads(tally: Tally | NormalTally, sampler: Sampler, count: int, workers: int) -> Iterator[None]:
+def _by_threads(tally: Tally, sampler: Sampler, count: int, workers: int) -> Iterator[None]:
     """Add chunks in order, made by threads that run at most a few chunks ahead."""
     with ThreadPoolExecutor(workers) as pool:
         ahead: deque[Future[Array]] = deque()
@@ -92,9 +88,11 @@ def _by_threads(tally: Tally | NormalTally, sampler: Sampler, count: int, worker
             for first in range(0, count, sampler.size):
                 ahead.append(pool.submit(_chunk, sampler, first, min(sampler.size, count - first)))
                 if len(ahead) > 2 * workers:
-                    yield tally.add(ahead.popleft().result()[: count - tally.count, ...])
+                    tally.add(ahead.popleft().result()[: count - tally.count, ...])
+                    yield
             while ahead:
-                yield tally.add(ahead.popleft().result()[: count - tally.count, ...])
+                tally.add(ahead.popleft().result()[: count - tally.count, ...])
+                yield
         finally:
             for future in ahead:
                 future.cancel()
@@ -107,8 +105,8 @@ def until(
     most: int,
     progress: Progress | None = None,
     workers: int = 1,
-    kind: Tallies = CheckedTally,
-) -> tuple[Floats, Floats, Tally | NormalTally]:
+    kind: type[Tally] = CheckedTally,
+) -> tuple[Floats, Floats, Tally]:
     """(mean, half-width) of 95 % intervals narrower than rtol times the mean, and their tally.
 
     A pilot of `first` samples estimates the necessary number, and new samples are drawn, so that their number does not

@@ -19,13 +19,12 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats, Matrix
 from lipverify.foundation.means.betting import Tally
-from lipverify.foundation.means.checked import CheckedTally
-from lipverify.foundation.means.samples import NormalTally
+from lipverify.foundation.means.checked import CheckedTally, NormalTally
 from lipverify.foundation.quoting import shown, warn_caller
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
 from lipverify.loss.attention import attention_for
 from lipverify.loss.kernels import Kernel, kernel_for
-from lipverify.loss.montecarlo.accuracy import Tallies, tally_of, until
+from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_of
 from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
@@ -42,7 +41,7 @@ from lipverify.problem.law import summands
 Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
 
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
-INTERVALS: dict[IntervalName, Tallies] = {"checked": CheckedTally, "betting": Tally, "normal": NormalTally}
+INTERVALS: dict[IntervalName, type[Tally]] = {"checked": CheckedTally, "betting": Tally, "normal": NormalTally}
 MANY_DRAWS = 10**10
 """Minutes of work: the most numbers drawn for one context, and those above which a call without `progress` warns."""
 MOST_DRAWS = 10**12
@@ -99,7 +98,7 @@ def montecarlo_terms(
         "checked": normal, but at least as wide as the shift of the mean by an event that the samples may have missed,
         whose size is known from the bounds of the law; betting where the samples contradict a normal interval. `reason`
         states which. "betting": valid at every number of samples and for any distribution within the bounds of the law,
-        and 1.15 to 1.3 times as wide, or far more if samples are much smaller than their bound. "normal": mean and 1.96
+        and 1.4 to 1.6 times as wide, or far more if samples are much smaller than their bound. "normal": mean and 1.96
         standard errors; it assumes that the mean is normal and that the sampled variance is the true one, which no
         number of samples can show, and it is refused if the samples contradict this (`NormalTally`). It is the only
         choice if there is no bound (unbounded covariates).

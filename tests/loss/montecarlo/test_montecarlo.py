@@ -43,7 +43,7 @@ from lipverify.laws import (
     Zonal,
     mixture,
 )
-from lipverify.loss.montecarlo.accuracy import Tallies, tally_of, until  # internal: counts, not an error, decide
+from lipverify.loss.montecarlo.accuracy import tally_of, until  # internal: counts, not an error, decide
 from lipverify.loss.montecarlo.fields import Fields  # internal: values of a field at points of the test's own
 from lipverify.loss.montecarlo.full import Full  # internal: samples one by one, which the mean does not show
 from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected  # internal: sample by sample
@@ -359,7 +359,7 @@ class Events:
 
 
 @pytest.mark.parametrize(("kind", "sizes"), [(Tally, 50), (CheckedTally, 20)])
-def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough(kind: Tallies, sizes: int) -> None:
+def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough(kind: type[Tally], sizes: int) -> None:
     """150 intervals at 95 %: a true 5 % of misses exceeds 7.5 + 3.3 * 2.7 with probability 5e-4; 5 % is asked for."""
     misses, misses_of_half, repetitions = 0, 0, 150
     counts: list[int] = []

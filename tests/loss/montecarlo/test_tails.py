@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Ellipsoid
 from lipverify.foundation import Floats, normals
-
-# internal: each bound at observable probabilities, and the rounding that a bounded sample may have
 from lipverify.foundation.means.betting import NEGLIGIBLE  # internal: the probability that bets allow
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
+
+# internal: each bound at observable probabilities, and the rounding that a bounded sample may have
 from lipverify.loss.montecarlo.samples import (
     ROUNDED,
     largest_distance,
@@ -29,8 +29,6 @@ from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by 
 from tests.strategies import log_floats, target
 
 CONTEXTS = 4000
-
-
 BOUNDS = largest_noise, largest_spread, largest_distance
 
 
