@@ -33,9 +33,8 @@ from numpy.typing import NDArray
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput
-from lipverify.foundation import Floats
+from lipverify.foundation import Floats, uniforms
 from lipverify.foundation.means.samples import leaf_moments  # internal: the device computes them too
-from lipverify.foundation.streams import uniforms
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo import compiled as layout  # internal: launches and their layout, without a device
 from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
