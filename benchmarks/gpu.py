@@ -1,6 +1,6 @@
 """The GPU kernels: first their correctness, then ratios within one run: `python benchmarks/gpu.py`.
 
-Exit code 1 if a kernel gives a wrong number, 2 if there is no GPU.
+Exit code 1 if a kernel or the array path gives a wrong number, 2 if there is no GPU.
 
 The unit for float64 arithmetic limits the kernels. Its peak is measured by a loop of independent multiply-adds in
 registers. A kernel's share is the number of float64 instructions that it needs, at its rate, divided by that peak.
@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from lipverify import Problem, loss_terms
+from lipverify.covariates import Ellipsoid, Gaussian
 from lipverify.errors import InvalidInput
 from lipverify.foundation.means.samples import leaf_moments
-from lipverify.laws import ReLU
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge
 from lipverify.loss.montecarlo.compiled import launch, native
 
 D, N, L, KEY = 8, 1000, 1.0, 2**100 + 7
@@ -41,6 +42,24 @@ relative to itself. Rounding leaves 1e-10: t is known to 16 units, and weights a
 in 64 tokens.
 """
 END_TO_END = 2**16
+MODERATE = [0.1, 0.2, 0.4, 0.3]
+"""The w of comparisons of means: small ones, at which a normal interval is not refused for normal covariates."""
+OWN = Ridge(lambda z: abs(z - 0.5) * z, kinks=(0.5,))
+STRETCHED = Ellipsoid([4.0, *[1.0] * (D - 1)])
+PATHS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "affine": ({"law": Affine()}, {}),
+    "relu": ({"law": ReLU()}, {}),
+    "cosine": ({"law": Cosine(2.5)}, {}),
+    "quadratic": ({"law": Quadratic()}, {}),
+    "own link": ({"law": OWN}, {}),
+    "own link, ellipsoid": ({"law": OWN, "covariates": STRETCHED}, {}),
+    "full": ({"law": ReLU()}, {"sampling": "full"}),
+    "full, matrix": ({"law": ReLU()}, {"sampling": "full", "M": np.diag(np.linspace(0.5, 2.0, D))}),
+    "full, ellipsoid": ({"law": OWN, "covariates": STRETCHED}, {"sampling": "full"}),
+    "full, normal covariates": ({"law": ReLU(), "covariates": Gaussian(np.eye(D) / D)}, {"sampling": "full"}),
+    "linear attention": ({"law": ReLU()}, {"attention": "linear"}),
+}
+"""What is computed by kernels, by arrays and on the CPU, and compared."""
 
 PEAK = r"""
 extern "C" __global__ void multiply_adds(int rounds, double factor, double *out)
@@ -189,16 +208,38 @@ def wrong(sizes: Sequence[int] = SIZES, bundles: int = 16) -> list[str]:
     return lines
 
 
+def unequal(contexts: int = 2000, n: int = N) -> list[str]:
+    """The paths whose means differ by kernels, by arrays on the device and on the CPU, a line each."""
+    lines = []
+    for name, (problem, options) in PATHS.items():
+
+        def means(name: str, kernels: bool, problem: Any = problem, options: Any = options) -> Any:
+            asked = Problem(d=D, n=n, **problem)
+            kind: Any = {"interval": "betting" if np.isfinite(asked.covariates.radius) else "normal"}
+            terms = loss_terms(
+                asked, MODERATE, "montecarlo", contexts=contexts, backend=name, kernels=kernels, **kind, **options
+            )
+            return np.stack([terms.noise, terms.bias])
+
+        plain = means("numpy", True)
+        for kernels, how in ((True, "kernels"), (False, "arrays")):
+            off = np.max(np.abs(means("cupy", kernels) / plain - 1))
+            if not off <= BOUND:  # NaN is an error as well
+                lines.append(f"{name}, by {how}: a mean is off by {off:.2g} of itself, at most {BOUND:g}")
+    return lines
+
+
 def print_end_to_end(contexts: int = END_TO_END) -> None:
     """The time of a whole answer by each backend, and the memory that CuPy holds afterwards."""
     import cupy
 
     problem = Problem(d=D, n=N, law=ReLU(L=L))
-    for backend in ("cupy", "native", "numpy"):
+    for backend, kernels in (("cupy", False), ("cupy", True), ("native", True), ("numpy", True)):
         start = time.perf_counter()
-        terms = loss_terms(problem, WINDOWS, "montecarlo", contexts=contexts, backend=backend)
+        terms = loss_terms(problem, WINDOWS, "montecarlo", contexts=contexts, backend=backend, kernels=kernels)
         taken, error = time.perf_counter() - start, np.max(terms.noise_error / terms.noise)
-        print(f"loss_terms, relu, {contexts} contexts, {backend}: {taken:.3g} s, noise within {error:.2g} of itself")
+        by = backend if kernels else f"{backend} by arrays"
+        print(f"loss_terms, relu, {contexts} contexts, {by}: {taken:.3g} s, noise within {error:.2g} of itself")
     print(f"memory on the device: {cupy.get_default_memory_pool().total_bytes() / 2**20:.0f} MiB")
 
 
@@ -243,11 +284,11 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     print_machine()
-    lines = wrong()
+    lines = wrong() or unequal()
     if lines:
         print(*(f"WRONG: {line}" for line in lines), sep="\n")
         return 1
-    print("every kernel is right")
+    print("every kernel is right, and kernels, arrays and the CPU agree")
     best = peak()
     print(f"peak of the float64 unit, measured: {best:.3g} multiply-adds/s = {2e-12 * best:.1f} TFLOP/s")
     print_kernels(best)

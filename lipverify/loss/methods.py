@@ -368,6 +368,7 @@ def loss_terms(
     seed: int = ...,
     stream: str = ...,
     backend: BackendName | None = ...,
+    kernels: bool = ...,
     xp: Any = ...,
     device: Any = ...,
     workers: int = ...,

@@ -328,6 +328,13 @@ def compiler_version() -> tuple[int, int]:
     return (12, 9)
 
 
+def memory_info(*arguments: Any, **keywords: Any) -> tuple[int, int]:
+    """(free, total) bytes."""
+    bound("cuda.runtime.memGetInfo", arguments, keywords)
+    touch()
+    return 2**34, 2**34
+
+
 def free_all_blocks(*arguments: Any, **keywords: Any) -> None:
     bound("cuda.MemoryPool.free_all_blocks", arguments, keywords)
 
@@ -380,8 +387,9 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
     """The kernels by their definitions, in NumPy; a context has one part."""
     if name == "uniforms":
         key_low, key_high, low, high, count, out = arguments
-        place = {"key": int(key_high) << 64 | int(key_low), "counter": int(high) << 64 | int(low)}
-        out[: int(count)] = np.random.Generator(np.random.Philox(**place)).random(int(count))
+        for chunk, words in enumerate(np.split(out, grid[1])):
+            place = {"key": int(key_high) << 64 | int(key_low), "counter": (int(high) + chunk) << 64 | int(low)}
+            words[...] = np.random.Generator(np.random.Philox(**place)).random(int(count))
     elif name == "moments":
         from lipverify.foundation.means.samples import leaf_moments  # internal: the CPU's moments replace the kernel's
 
@@ -415,7 +423,7 @@ PLAIN = ("float64", "int32", "uint64", "int64", "bool_", "pi", "inf", "nan", "ne
 memory_pool = SimpleNamespace(free_all_blocks=free_all_blocks, used_bytes=lambda: 0, total_bytes=lambda: 0)
 cuda = SimpleNamespace(
     Device=Device,
-    runtime=SimpleNamespace(getDeviceCount=device_count, CUDARuntimeError=CUDARuntimeError),
+    runtime=SimpleNamespace(getDeviceCount=device_count, memGetInfo=memory_info, CUDARuntimeError=CUDARuntimeError),
     nvrtc=SimpleNamespace(getVersion=compiler_version, NVRTCError=NVRTCError),
     memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
     compiler=SimpleNamespace(CompileException=CompileException),

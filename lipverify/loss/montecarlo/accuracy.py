@@ -56,10 +56,11 @@ def tally_of(
 
 def _in_memory(tally: Tally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
     """Add samples in this thread; if memory is short, halve the chunks, down to a single sample."""
-    size, short = sampler.size, False
+    size, short = sampler.at_once if isinstance(sampler, Divisible) else sampler.size, False
     while tally.count < count:
         first, divisible = tally.count, isinstance(sampler, Divisible) and size > 1
-        some = min(size, count - first, sampler.size - first % sampler.size)
+        # a part of a chunk draws no more than it needs
+        some = min(size, count - first, sampler.size - first % sampler.size if size < sampler.size else count)
         try:
             tally.add(_chunk(sampler, first, some)[:some, ...])
         except Exception as error:

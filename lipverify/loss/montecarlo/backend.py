@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,14 @@ from lipverify.foundation.means.samples import Reduce, leaf_moments
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import inverted, uniforms
 from lipverify.foundation.validation import chosen
+
+UNKNOWN = 2**30
+"""Bytes for the arrays of a call by other libraries than CuPy: those of a small GPU, as the array standard has none."""
+
+
+def _uniforms(seed: int, stream: str, chunks: range, shape: tuple[int, ...], first: int = 0) -> Array:
+    drawn = [uniforms(seed, stream, chunk, shape, first) for chunk in chunks]
+    return drawn[0] if len(drawn) == 1 else np.concatenate(drawn)
 
 
 @dataclass(frozen=True)
@@ -27,9 +35,11 @@ class Backend:
         An array namespace and one of its devices; None for the current one.
     compiled, tokens
         Compiled code for reduced sampling, as `compiled.launch.samples`, and the approximate number of tokens per call.
+    room
+        Bytes for the arrays of a call; 0: they fit in a processor's cache.
     uniforms
-        (seed, stream, chunk, shape, first) -> uniforms with the words of NumPy's Philox, drawn on the device of `xp` or
-        on the host, see `foundation.streams.uniforms`.
+        (seed, stream, chunks, shape, first) -> `foundation.streams.uniforms` of each chunk of a range, joined along the
+        first axis, drawn on the device of `xp` or on the host.
     inverted
         Maps uniforms to standard normals on their device.
     moments
@@ -48,7 +58,8 @@ class Backend:
     device: Any = None
     compiled: Callable[..., tuple[Any, Any]] | None = None
     tokens: int = 0
-    uniforms: Callable[[int, str, int, tuple[int, ...], int], Array] = uniforms
+    room: int = 0
+    uniforms: Callable[[int, str, range, tuple[int, ...], int], Array] = _uniforms
     inverted: Callable[[Array], Array] = inverted
     moments: Reduce = leaf_moments
     at_work: Callable[[], AbstractContextManager[object]] = nullcontext
@@ -56,6 +67,10 @@ class Backend:
     release: Callable[[], object] = bool
     threads: bool = True
     devices: Callable[[], Sequence[str]] = tuple
+
+    def tokens_at_once(self, cached: int, doubles: int) -> int:
+        """Tokens of a call with so many doubles a token; at least those whose arrays a processor's cache holds."""
+        return max(1, cached, self.room // (8 * doubles))
 
 
 NUMPY = Backend()
@@ -80,6 +95,7 @@ def _cupy(device: Any = None) -> Backend:
         device=device,
         compiled=launch.samples,
         tokens=launch.TOKENS,
+        room=launch.room(device),
         uniforms=launch.uniforms,
         inverted=launch.inverted,
         moments=launch.leaf_moments,
@@ -103,7 +119,7 @@ def backend_named(name: str) -> Backend:
     return BACKENDS[chosen("backend", name, BACKENDS)]()
 
 
-def backend_of(name: str | None, xp: Any, device: Any, workers: int = 1) -> Backend:
+def backend_of(name: str | None, xp: Any, device: Any, workers: int = 1, kernels: bool = True) -> Backend:
     """A backend by its name, or by a namespace with its device; NumPy by default."""
     if name is not None and (xp is not None or device is not None):
         raise InvalidInput(f"backend = {shown(name)} with xp or device: give one of them; they say where to compute.")
@@ -114,7 +130,7 @@ def backend_of(name: str | None, xp: Any, device: Any, workers: int = 1) -> Back
     if xp is None:
         backend = backend_named("numpy" if name is None else name)
     else:
-        backend = _cupy(device) if getattr(xp, "__name__", "") == "cupy" else Backend(xp, device)
+        backend = _cupy(device) if getattr(xp, "__name__", "") == "cupy" else Backend(xp, device, room=UNKNOWN)
     if workers > 1 and not backend.threads:
         raise InvalidInput(f"workers = {workers}: one thread gives a GPU all its work; leave workers out.")
-    return backend
+    return backend if kernels else replace(backend, compiled=None)

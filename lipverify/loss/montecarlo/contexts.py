@@ -63,7 +63,7 @@ def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk
     >>> c.tokens.shape, len(c.values), c.values[0].shape
     ((4, 10, 3), 2, (4, 10))
     """
-    return next(token_blocks(problem, contexts, int(problem.n), seed, stream, chunk))
+    return next(token_blocks(problem, contexts, int(problem.n), seed, stream, range(chunk, chunk + 1)))
 
 
 def draw_together(problem: Problem, contexts: int, seed: int, streams: Sequence[str]) -> Contexts:
@@ -135,30 +135,38 @@ def token_blocks(
     tokens: int,
     seed: int,
     stream: str,
-    chunk: int,
+    chunks: range,
     backend: Backend = NUMPY,
     part: slice = slice(None),
 ) -> Iterator[Contexts]:
-    """The tokens of all or some contexts of one chunk, in blocks of at most `tokens` per context, on the backend.
+    """The tokens of all or some contexts of chunks, in blocks of at most `tokens` per context, on the backend.
 
     A chunk has one stream for the points and one for the tasks, so that the tokens do not depend on how many numbers a
     law draws. Functions that are not arrays belong to all contexts of a chunk, and are drawn for the whole chunk.
     """
     law, d, n = as_functions(problem.law, "Monte Carlo"), problem.d, int(problem.n)
     xp, device = backend.xp, backend.device
-    functions = law.draw(generator(seed, f"{stream}/tasks", chunk), contexts, d)
-    drawn, kept = (slice(None), part) if callable(functions) else (part, slice(None))
-    functions = functions if callable(functions) else to_device(functions[part], xp, device)
+    tasks = [law.draw(generator(seed, f"{stream}/tasks", chunk), contexts, d) for chunk in chunks]
+    exact = len(chunks) == 1 and not callable(tasks[0])
+    drawn, kept = (part, slice(None)) if exact else (slice(None), part)
+    if not callable(tasks[0]):
+        tasks = [to_device(np.concatenate(tasks)[drawn], xp, device)]
     start, stop, _ = drawn.indices(contexts)
 
     def covariates(before: int, m: int) -> Array:
         shape, first = (stop - start, m, d), (contexts * before + start * m) * d
-        normals = to_device(backend.inverted(backend.uniforms(seed, stream, chunk, shape, first)), xp, device)
+        normals = to_device(backend.inverted(backend.uniforms(seed, stream, chunks, shape, first)), xp, device)
         return problem.covariates.points(normals, xp)
 
+    def values_at(x: Array) -> list[Array]:
+        if len(tasks) == 1:
+            return law.values(tasks[0], x, xp)
+        parts = [law.values(f, x[k * contexts : (k + 1) * contexts, ...], xp) for k, f in enumerate(tasks)]
+        return [xp.concat(part) for part in zip(*parts, strict=True)]
+
     query = covariates(0, 1)
-    targets = [f[kept, 0] for f in law.values(functions, query, xp)]
+    targets = [f[kept, 0] for f in values_at(query)]
     for first in range(0, n, tokens):
         x = covariates(1 + first, min(tokens, n - first))
-        values = [f[kept, ...] for f in law.values(functions, x, xp)]
+        values = [f[kept, ...] for f in values_at(x)]
         yield Contexts(query=query[kept, 0, :], tokens=x[kept, ...], values=values, targets=targets)

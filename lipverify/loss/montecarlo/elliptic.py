@@ -97,6 +97,16 @@ class Elliptic(Divisible):
         """Samples in a chunk."""
         return max(1, TOKENS // int(self.problem.n))
 
+    @property
+    def tokens(self) -> int:
+        """Tokens of a call."""
+        return self.backend.tokens_at_once(TOKENS, 3 * self.grid.rungs.count(0) + 4 * len(self.ridge.bounds()) + 12)
+
+    @property
+    def at_once(self) -> int:
+        """Samples of a call: a chunk, and on a device whole chunks."""
+        return max(1, self.tokens // (int(self.problem.n) * self.size)) * self.size
+
     @cached_property
     def form(self) -> tuple[RidgeLaw, Floats]:
         """The law of the link, and B; the identity if the law is a ridge law."""
@@ -201,13 +211,12 @@ class Elliptic(Divisible):
         return self.bounds()
 
     def rows(self, first: int, count: int) -> Array:
-        """Samples of some contexts of one chunk; queries and tasks are drawn for the whole chunk."""
-        index, start = divmod(first, self.size)
-        part = slice(start, start + count)
-        queries, tasks = self._outer(index)
+        """Samples of some contexts; queries and tasks are drawn for whole chunks."""
+        chunks, part = self.chunks(first, count)
+        queries, tasks = (np.concatenate(drawn) for drawn in zip(*map(self._outer, chunks), strict=True))
         keys = queries @ self.key_map.T
         lengths = np.linalg.norm(keys, axis=-1)
-        samples = self._samples(index, part, queries[:, 0], keys[:, 0], lengths[:, 0], tasks)
+        samples = self._samples(chunks, part, queries[:, 0], keys[:, 0], lengths[:, 0], tasks)
         if self.noise is not None:
             w, (low, high) = self.grid.windows, self.ends
             at_queries = self.noise.at(w * lengths[part, :, None]).mean(axis=1)
@@ -216,8 +225,8 @@ class Elliptic(Divisible):
             samples = self.xp.concat([noise, samples[:, w.size :]], axis=1)
         return samples
 
-    def _samples(self, index: int, part: slice, query: Floats, key: Floats, length: Floats, task: Floats) -> Array:
-        """Samples of a part of a chunk, whose contexts have these queries, keys k with lengths, and directions B q."""
+    def _samples(self, chunks: range, part: slice, query: Floats, key: Floats, length: Floats, task: Floats) -> Array:
+        """Samples of a part of chunks, whose contexts have these queries, keys k with lengths, and directions B q."""
         xp, d, k, links = self.xp, self.problem.d, len(self.sight), split(self.ridge).links
         sights, start = task @ self.stretch, np.eye(d)[0]
         size = np.linalg.norm(sights, axis=-1)
@@ -235,7 +244,7 @@ class Elliptic(Divisible):
             z = size * (c * t + xp.sqrt(1 - c * c) * s)
             return linear + [value - offset for value, offset in zip(links(z, xp), links(z0, xp), strict=True)]
 
-        single, twice = rungs(self._sums(index, part, length, values), self.grid, xp)
+        single, twice = rungs(self._sums(chunks, part, length, values), self.grid, xp)
         S, first = single[:, :, 0], 3 if self.linear_share else 1
         bias = (1 - self.linear_share) * xp.sum((single[:, :, first:] / S[:, :, None]) ** 2, axis=-1)
         if self.linear_share:
@@ -244,7 +253,7 @@ class Elliptic(Divisible):
             bias = bias + self.linear_share / k * squares
         return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
 
-    def _sums(self, index: int, part: slice, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
+    def _sums(self, chunks: range, part: slice, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
         """The sums over the tokens of the functions `values` of their coordinates."""
         sizes = self.on_device(length[part, None])
 
@@ -254,7 +263,7 @@ class Elliptic(Divisible):
             t, s = normal_pairs(u, v, self.xp) if self.normal else projected(u, v, self.problem.d, self.xp)
             return softmax_sums(sizes * t, values(t, s), self.grid, self.xp, self.workspace)
 
-        return joined(map(of, self._draws(index, part)), self.grid, self.xp)
+        return joined(map(of, self._draws(chunks, part)), self.grid, self.xp)
 
     def _outer(self, index: int) -> tuple[Floats, Floats]:
         """Draw the queries (size, NOISE_QUERIES, d), of which the first is the context's own, and the tasks."""
@@ -263,9 +272,10 @@ class Elliptic(Divisible):
         queries = self.problem.covariates.points(standard_normals(points, (self.size, NOISE_QUERIES, d)), np)
         return queries, law.draw(generator(self.seed, f"{self.stream}/tasks", index), self.size, d)
 
-    def _draws(self, index: int, part: slice) -> Iterator[Array]:
+    def _draws(self, chunks: range, part: slice) -> Iterator[Array]:
         """Uniforms (u, v) of the tokens, in blocks (contexts, tokens, 2): a single one, or blocks of one context."""
         n = int(self.problem.n)
-        for first in range(0, n, TOKENS):
-            shape = part.stop - part.start, min(TOKENS, n - first), 2
-            yield self.backend.uniforms(self.seed, self.stream, index, shape, 2 * (part.start * n + first))
+        drawn, cut = (slice(0, self.size), part) if len(chunks) > 1 else (part, slice(None))
+        for first in range(0, n, self.tokens):
+            shape, place = (drawn.stop - drawn.start, min(self.tokens, n - first), 2), 2 * (drawn.start * n + first)
+            yield self.backend.uniforms(self.seed, self.stream, chunks, shape, place)[cut, ...]

@@ -24,7 +24,7 @@ from lipverify.loss.montecarlo.windows import Grid, Sums, grid_of, joined, softm
 from lipverify.problem.law import FunctionLaw, as_functions
 
 COORDINATES = 2**18
-"""Number of coordinates drawn at a time (2 MiB)."""
+"""Number of coordinates in a chunk (2 MiB, a processor's cache): the addresses of the random numbers depend on it."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,17 @@ class WholeContexts(Divisible):
         return max(1, COORDINATES // ((int(self.problem.n) + 1) * self.problem.d))
 
     @property
+    def tokens(self) -> int:
+        """Tokens of a call."""
+        doubles = 4 * self.problem.d + 4 * len(self.law.bounds()) + 3 * len(self.w) + 8
+        return self.backend.tokens_at_once(COORDINATES // self.problem.d, doubles)
+
+    @property
+    def at_once(self) -> int:
+        """Samples of a call: a chunk, and on a device whole chunks."""
+        return max(1, self.backend.room and self.tokens // (int(self.problem.n) * self.size)) * self.size
+
+    @property
     def unit(self) -> float:
         """The factor from a bias sample to units of y squared."""
         return self.law.amplitude_variance
@@ -57,11 +68,9 @@ class WholeContexts(Divisible):
             return np.where(self.w > 0, self.w * self.problem.covariates.radius**2 * norm, 0.0)
 
     def blocks(self, first: int, count: int) -> Iterator[Contexts]:
-        """Some contexts of one chunk, a block of tokens at a time."""
-        tokens = max(1, COORDINATES // self.problem.d)
-        index, start = divmod(first, self.size)
-        address = self.seed, self.stream, index
-        return token_blocks(self.problem, self.size, tokens, *address, self.backend, slice(start, start + count))
+        """Some contexts, a block of tokens at a time."""
+        chunks, part = self.chunks(first, count)
+        return token_blocks(self.problem, self.size, self.tokens, self.seed, self.stream, chunks, self.backend, part)
 
     def scores(self, contexts: Contexts) -> Array:
         """x_i^T M x of every token, (C, tokens)."""
@@ -87,7 +96,7 @@ class Full(WholeContexts):
         return softmax_bounds(self.problem, self.reach, largest_bias(self.problem), log_chance)
 
     def rows(self, first: int, count: int) -> Array:
-        """Samples of some contexts of one chunk."""
+        """Samples of some contexts."""
 
         def sums_of(contexts: Contexts) -> Sums:
             pairs = zip(contexts.values, contexts.targets, strict=True)
@@ -114,7 +123,7 @@ class LinearAttention(WholeContexts):
         return np.zeros_like(high), high
 
     def rows(self, first: int, count: int) -> Array:
-        """Samples of some contexts of one chunk."""
+        """Samples of some contexts."""
         xp, n = self.xp, float(self.problem.n)
         squares: Any = 0.0
         products: list[Any] = [0.0] * len(self.law.bounds())
@@ -149,7 +158,7 @@ class KernelAttention(WholeContexts):
         return low, np.concatenate([np.ones(count), np.full(count, bias)])
 
     def rows(self, first: int, count: int) -> Array:
-        """Samples of some contexts of one chunk."""
+        """Samples of some contexts."""
         xp = self.xp
         sums: Any = [[0.0] * (2 + len(self.law.bounds())) for _ in self.w]
         for block in self.blocks(first, count):

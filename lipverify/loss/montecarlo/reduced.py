@@ -39,7 +39,7 @@ QUERIES = 4
 TINY = 2.0**-54
 """Half of the smallest positive uniform; it keeps the logarithm of 0 finite."""
 TOKENS = 2**15
-"""Tokens at a time: their arrays fit in a processor's cache."""
+"""Tokens at a time on a CPU: their arrays fit in a processor's cache."""
 
 
 def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
@@ -118,7 +118,13 @@ class Reduced(Divisible):
     @property
     def size(self) -> int:
         """Samples in a chunk."""
-        return max(1, TOKENS // int(self.problem.n))
+        return max(1, self.tokens // int(self.problem.n))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of a call, with arrays for four queries."""
+        doubles = QUERIES * (3 * self.grid.rungs.count(0) + 4 * len(self.law.bounds()) + 10)
+        return self.backend.tokens_at_once(TOKENS, doubles)
 
     @property
     def unit(self) -> float:
@@ -141,18 +147,21 @@ class Reduced(Divisible):
         return low, high
 
     def rows(self, first: int, count: int) -> Array:
-        """The samples of some bundles, all of one chunk."""
+        """The samples of some bundles."""
         directions, stretches = self._draws(first, count)
         c, _ = self._coordinates(directions)
-        queries: list[Sums] = []
-        for pairs in stretches:
+
+        def sums_of(pairs: Array) -> Sums:
             a, b = self._coordinates(pairs)
-            # the coordinates (t, s) of the tokens relative to each of the four queries
-            turns = enumerate(((a, b), (b, -a), (-a, -b), (-b, a)))
-            turned = [self._sums(t, s, c[:, turn]) for turn, (t, s) in turns]
-            both = zip(queries, turned, strict=True)
-            queries = [joined(pair, self.grid, self.xp) for pair in both] if queries else turned
-        return sum(drawn(sums, self.grid, self.xp, averaged=self.linear) for sums in queries) / QUERIES
+            # the coordinates (t, s) of the tokens relative to each of the four queries, and c
+            turns = zip((a, b, -a, -b), (b, -a, -b, a), (c[:, turn] for turn in range(QUERIES)), strict=True)
+            if self.backend.room:  # in one call, because each operation is a launch
+                return self._sums(*map(self.xp.concat, zip(*turns, strict=True)))
+            made = [self._sums(*turn) for turn in turns]
+            return Sums(self.xp.concat([of.largest for of in made]), self.xp.concat([of.at_levels for of in made]))
+
+        samples = drawn(joined(map(sums_of, stretches), self.grid, self.xp), self.grid, self.xp, averaged=self.linear)
+        return sum(samples[turn * count : (turn + 1) * count, :] for turn in range(QUERIES)) / QUERIES
 
     def _draws(self, first: int, count: int) -> tuple[Array, Iterator[Array]]:
         """Uniforms (u, v) of the directions, (count, 4, 2), and of the tokens, in blocks (count, tokens, 2)."""
@@ -160,20 +169,20 @@ class Reduced(Divisible):
         pairs = 2 * (2 + -(-n // 2))
 
         def drawn(rows: int, some: int, start: int) -> Array:
-            return self.backend.uniforms(self.seed, self.stream, 0, (rows, some, 2), 2 * (first * pairs + start))
+            return self.backend.uniforms(self.seed, self.stream, range(1), (rows, some, 2), 2 * (first * pairs + start))
 
-        if n <= TOKENS:
+        if n <= self.tokens:
             made = drawn(count, pairs, 0)
             return made[:, :QUERIES], iter([made[:, QUERIES : QUERIES + n]])
-        stretches = range(0, n, TOKENS)
-        return drawn(1, QUERIES, 0), (drawn(1, min(TOKENS, n - start), QUERIES + start) for start in stretches)
+        starts = range(0, n, self.tokens)
+        return drawn(1, QUERIES, 0), (drawn(1, min(self.tokens, n - start), QUERIES + start) for start in starts)
 
     def _coordinates(self, pairs: Array) -> tuple[Array, Array]:
         moved = self.on_device(pairs)
         return projected(moved[..., 0], moved[..., 1], self.problem.d, self.xp)
 
     def _sums(self, t: Array, s: Array, c: Array) -> Sums:
-        """Sums for one query of each bundle: of 1 - t and 1 - t^2 if directions are averaged, else of h(z) - h(c)."""
+        """Sums for queries of bundles: of 1 - t and 1 - t^2 if directions are averaged, else of h(z) - h(c)."""
         if self.linear:
             return softmax_sums(t, [1 - t, 1 - t * t], self.grid, self.xp, self.workspace)
         z = c[:, None] * t + self.xp.sqrt(1 - c * c)[:, None] * s

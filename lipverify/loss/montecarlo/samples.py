@@ -186,9 +186,19 @@ class Divisible(ABC):
     def size(self) -> int:
         """Samples in a chunk."""
 
+    @property
+    def at_once(self) -> int:
+        """Samples of a call, unless memory is short."""
+        return self.size
+
+    def chunks(self, first: int, count: int) -> tuple[range, slice]:
+        """The chunks that hold the samples `first`, ..., `first + count - 1`, and the place of these among theirs."""
+        index, start = divmod(first, self.size)
+        return range(index, -(-(first + count) // self.size)), slice(start, start + count)
+
     @abstractmethod
     def rows(self, first: int, count: int) -> Array:
-        """The samples `first`, ..., `first + count - 1` of one chunk, (count, columns).
+        """The samples `first`, ..., `first + count - 1`, (count, columns).
 
         A sample is the same to the last bit, whichever other samples are drawn with it.
         """

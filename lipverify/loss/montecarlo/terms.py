@@ -64,6 +64,7 @@ def montecarlo_terms(
     seed: int = 0,
     stream: str = "",
     backend: BackendName | None = None,
+    kernels: bool = True,
     xp: Any = None,
     device: Any = None,
     workers: int = 1,
@@ -110,6 +111,8 @@ def montecarlo_terms(
     backend
         "numpy" (default); "native": code compiled by the C compiler of this machine, for named laws; "cupy": a GPU.
         All draw the same points.
+    kernels
+        False for array operations alone, to compare the two; random numbers are still drawn on the device.
     xp, device
         Instead of `backend`: any namespace of the array API standard, and a device of it.
     workers
@@ -134,7 +137,7 @@ def montecarlo_terms(
     _validate(contexts, rtol, progress)
     kind = INTERVALS[chosen("interval", interval, INTERVALS)]
     whole("workers", workers, 1, most=4096)
-    where = backend_of(backend, xp, device, workers)
+    where = backend_of(backend, xp, device, workers, kernels)
     a_seed(seed)
     matrix = matrix_of(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)

@@ -108,7 +108,7 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     below = scores - largest[:, None]
     if xp is not np:
         columns = xp.stack([xp.ones_like(below), *(xp.broadcast_to(value, below.shape) for value in values)], axis=-1)
-        return Sums(largest, _powers(below, grid, xp) @ columns)
+        return Sums(largest, _by_rungs(below, columns, grid, xp))
     floored = float(grid.levels.max()) * -row_maxima(-below, np) < -700.0  # e^-708 is the least normal double
     shape = ((len(values) + 2) // 2 * 2, *below.shape)  # even, because matrix products are then faster
     filled = workspace.array("columns", shape)
@@ -141,17 +141,21 @@ def joined(blocks: Iterable[Sums], grid: Grid, xp: Any) -> Sums:
     return reduce(lambda total, more: merged(total, more, grid, xp), blocks)
 
 
-def _powers(below: Array, grid: Grid, xp: Any) -> Array:
-    """The g of every level, (C, levels, tokens)."""
-    powers: list[Array] = []
-    for level, rung in zip(grid.levels, grid.rungs, strict=True):
-        g = powers[-1] * powers[-1] if rung else xp.exp(xp.clip(float(level) * below, LOG_FLOOR, 0.0))
-        powers.append(xp.clip(g, FLOOR, 1.0) if rung and rung % FLOOR_EVERY == 0 else g)
-    return xp.stack(powers, axis=1)
+def _by_rungs(below: Array, columns: Array, grid: Grid, xp: Any) -> Array:
+    """The sums of every level, with one operation for a rung of all ladders, because each operation is a launch."""
+    rungs, device = np.array(grid.rungs), getattr(below, "device", None)
+    feet, sums = to_device(grid.levels[rungs == 0][:, None], xp, device), []
+    g = xp.exp(xp.clip(feet * below[:, None, :], LOG_FLOOR, 0.0))
+    for rung in range(1, int(rungs.max()) + 1):
+        sums.append(g @ columns)
+        g = g * g if rung % FLOOR_EVERY else xp.clip(g * g, FLOOR, 1.0)
+    sums.append(g @ columns)
+    places = to_device(rungs * feet.shape[0] + np.cumsum(rungs == 0) - 1, xp, device)
+    return xp.take(xp.concat(sums, axis=1), places, axis=1)
 
 
 def _in_place(below: Floats, grid: Grid, floored: NDArray[np.bool_], workspace: Workspace) -> Floats:
-    """`_powers` with NumPy's `out`, which the array standard lacks; `floored`, (C, 1), marks contexts with a floor."""
+    """The g of every level with NumPy's `out`, which the standard lacks; `floored`, (C, 1): contexts with a floor."""
     powers = workspace.array("powers", (len(grid.levels), *below.shape))
     floor, log_floor, some = np.where(floored, FLOOR, 0.0), np.where(floored, LOG_FLOOR, -np.inf), bool(floored.any())
     for j, rung in enumerate(grid.rungs):

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput
-from lipverify.foundation import Floats
+from lipverify.foundation import Floats, uniforms
 from lipverify.foundation.means.samples import leaf_moments  # internal: the device computes them too
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo import compiled as layout  # internal: launches and their layout, without a device
@@ -698,6 +698,12 @@ def test_blocks_of_threads_draw_the_uniforms_of_numpy(count: int) -> None:
     assert np.array_equal(drawn, np.random.Generator(np.random.Philox(key=key, counter=first)).random(count))
 
 
+def test_chunks_are_drawn_by_one_launch() -> None:
+    with emulated_gpu():
+        drawn = launch.uniforms(3, "chunks", range(5, 8), (2, 7), first=9).get()
+    assert np.array_equal(drawn, np.concatenate([uniforms(3, "chunks", chunk, (2, 7), 9) for chunk in (5, 6, 7)]))
+
+
 @pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(3.0), Quadratic(2.0), Linear(2.0)])
 def test_the_kernels_give_the_samples_of_reduced_sampling(law: Law) -> None:
     """The complete path, from a problem to samples in the order of its w, one chunk after the other."""
@@ -932,6 +938,7 @@ def test_the_benchmark_fails_and_names_the_fault(capsys: pytest.CaptureFixture[s
     gpu = runpy.run_path(str(ROOT / "benchmarks" / "gpu.py"))
     with emulated_gpu() as cupy:
         assert gpu["wrong"]((7,), 2) == []
+        assert gpu["unequal"](260, 7) == []
         gpu["print_end_to_end"](60)
         assert re.search(r"cupy: .*\n.*native: .*\n.*numpy: .*\nmemory on the device", capsys.readouterr().out)
         run = cupy.run_kernel
@@ -944,7 +951,11 @@ def test_the_benchmark_fails_and_names_the_fault(capsys: pytest.CaptureFixture[s
             lines = gpu["wrong"]((7,), 2)
             with patch.dict(gpu["main"].__globals__, wrong=lambda: lines, print_machine=lambda: None):
                 assert gpu["main"]() == 1
+        other = launch.uniforms
+        with patch.object(launch, "uniforms", lambda seed, *given: other(seed + 1, *given)):
+            unequal = gpu["unequal"](260, 7)
     assert [line.split(",")[0].split(" ")[0] for line in lines] == [*LAWS, "uniforms", "moments"]
+    assert {line.partition(", by")[0] for line in unequal} == set(gpu["PATHS"])
     assert capsys.readouterr().out.count("WRONG: ") == len(lines)
 
 

@@ -199,16 +199,16 @@ joined(word parts, int ladders, const double *bases, const int *starts, int colu
     put_terms(law, rungs, &sums, lane == 0 ? starts[ladder + 1] - starts[ladder] : 0, noise + at, bias + at);
 }
 
-/* `count` uniforms on [0, 1): four of each block of a stream, from the block (low, high) on. */
+/* `count` uniforms on [0, 1) of the chunk blockIdx.y: four of each block of a stream, from the block (low, high) on. */
 extern "C" __global__ void uniforms(word key_low, word key_high, word low, word high, word count, double *out)
 {
     const word number = (word)blockIdx.x * blockDim.x + threadIdx.x;
-    const Wide key = {key_low, key_high}, first = {low, high};
+    const Wide key = {key_low, key_high}, first = {low, high + blockIdx.y};
     const Block block = philox(key, plus(first, number));
     LIPVERIFY_UNROLL
     for (int i = 0; i < 4; ++i)
         if (4 * number + i < count)
-            out[4 * number + i] = uniform(block.x[i]);
+            out[blockIdx.y * count + 4 * number + i] = uniform(block.x[i]);
 }
 
 /* The summary of the leaf blockIdx.x, the rows cuts[leaf], ..., cuts[leaf + 1] - 1 of samples (rows, columns), in

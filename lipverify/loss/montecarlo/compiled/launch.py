@@ -142,6 +142,14 @@ def devices() -> list[str]:
     return list(itertools.islice(names, count))
 
 
+def room(device: Any = None) -> int:
+    """Bytes for the arrays of a call: a fourth of all memory (not of what is free, which changes), 8 GiB at most."""
+    import cupy
+
+    with at_work(device):  # to move one of thirty arrays of 8 GiB takes ten times as long as to launch an operation
+        return min(int(cupy.cuda.runtime.memGetInfo()[1]) // 4, 2**33)
+
+
 def release() -> None:
     """Free the memory that CuPy keeps for reuse."""
     import cupy
@@ -190,23 +198,24 @@ def samples(
     return noise, bias
 
 
-def device_uniforms(key: int, first_block: int, count: int) -> Any:
-    """Uniforms on [0, 1) drawn on the device: those of NumPy's generator, bit for bit."""
+def device_uniforms(key: int, first_block: int, count: int, chunks: int = 1) -> Any:
+    """Uniforms on [0, 1) drawn on the device, (chunks * count,): those of NumPy's generator, bit for bit."""
     require_gpu()
     import cupy
 
-    out = cupy.empty(count)
+    out = cupy.empty(chunks * count)
     if count:
         address = [np.uint64(word) for word in (*_halves(key), *_halves(first_block), count)]
-        _function("uniforms")((-(-count // (4 * THREADS)),), (THREADS,), (*address, out))
+        _function("uniforms")((-(-count // (4 * THREADS)), chunks), (THREADS,), (*address, out))
     return out
 
 
-def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], first: int = 0) -> Array:
-    """`foundation.streams.uniforms`, bit for bit, drawn on the device."""
+def uniforms(seed: int, stream: str, chunks: range, shape: tuple[int, ...], first: int = 0) -> Array:
+    """`foundation.streams.uniforms` for each chunk, bit for bit, drawn on the device by one launch."""
     block, skipped = divmod(first, 4)
-    words = device_uniforms(key_of(seed, stream), chunk * BLOCKS_PER_CHUNK + block, skipped + math.prod(shape))
-    return words[skipped:].reshape(shape)
+    address = key_of(seed, stream), chunks.start * BLOCKS_PER_CHUNK + block
+    words = device_uniforms(*address, skipped + math.prod(shape), len(chunks)).reshape(len(chunks), -1)
+    return words[:, skipped:].reshape(len(chunks) * shape[0], *shape[1:])
 
 
 def inverted(uniforms: Array) -> Array:
