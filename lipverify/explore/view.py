@@ -170,7 +170,7 @@ def five(value: float, error: float = 0.0) -> str:
     """A number to five digits, with its error if that reaches them.
 
     >>> five(1.01119272, 3e-8), five(0.0136132478515149, 2e-6), five(0.0, 1e-9)
-    ('1.0112', '0.013613 ± 2e−6', '0 ± 1e−9')
+    ('1.0112', '0.0136132 ± 2.0e−6', '0 ± 1.0e−9')
     """
     unit = 10.0 ** (math.floor(math.log10(abs(value))) - 4) if value and math.isfinite(value) else 0.0
     return digits.number(value, digits=5) if error <= unit / 2 else digits.with_error(value, error)

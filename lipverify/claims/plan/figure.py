@@ -50,9 +50,10 @@ def figures_of(
         own, rest = rest[: len(plans)], rest[len(plans) :]
         if isinstance(form, Along):
             grown = [(cell, results[plan.measurement.address]) for cell, (_, plan) in zip(own, plans, strict=True)]
+            grown = [(cell, growth) for cell, growth in grown if _grown(form, growth)[1]]  # two values have no slopes
             if len(grown) == 1:
                 alone.append(_ray(form, *grown[0]))
-            else:
+            elif grown:
                 evidence.append(_rays(form, grown))
     return (*chart(cells, alone), *evidence)
 
