@@ -295,9 +295,9 @@ def value_of(expression: Any) -> Fraction | None:
         return Fraction(int(reduced.p), int(reduced.q))
     symbols = sorted(reduced.free_symbols, key=str)
     rational = reduced.is_rational_function(*symbols)
-    if not rational and sympy.simplify(expression) == 0:
-        return Fraction(0)
-    for start in (2, 3, 5, 7, 11, 101) if symbols else ():
+    vanishes = not rational and sympy.simplify(expression) == 0
+    starts = (2,) if vanishes else (2, 3, 5, 7, 11, 101)  # a value also speaks against a wrong simplification
+    for start in starts if symbols else ():
         values = {symbol: sympy.prime(k) for k, symbol in enumerate(symbols, start)}
         if not rational and not all(map(_may_be, values, values.values())):
             continue
@@ -306,7 +306,7 @@ def value_of(expression: Any) -> Fraction | None:
             return Fraction(int(there.p), int(there.q))
         if there.is_Float and abs(there) > ROUNDED_ZERO:
             return Fraction(str(there))
-    return None
+    return Fraction(0) if vanishes else None
 
 
 def _may_be(symbol: Any, value: int) -> bool:
