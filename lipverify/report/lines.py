@@ -12,6 +12,7 @@ from lipverify.report import coordinates, digits, readings
 from lipverify.report.model import Line, Telling
 from lipverify.report.statements import Entry, Number, Row, sentence
 from lipverify.report.text import APART, Run, Text, formula, printable, rich
+from lipverify.report.visible import called
 
 
 def lines(rows: Iterable[Row], entry: Entry) -> tuple[Line, ...]:
@@ -54,7 +55,7 @@ def typeset(numbers: Iterable[Number]) -> tuple[Telling, ...]:
 def problem(record: Record) -> Text:
     """The reason why a claim is open, with quantities as formulas, or the error message of a broken check."""
     if record.verdict == "error":
-        return (Run("code", printable(record.problem)),) if record.problem else ()
+        return (Run("code", printable(called(record.problem))),) if record.problem else ()
     for cell in record.cells if record.problem else ():
         point = at(cell.where)
         match = re.fullmatch(

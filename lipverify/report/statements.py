@@ -20,6 +20,7 @@ from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.foundation.latex import plain
 from lipverify.report import coordinates, digits, readings, sources
+from lipverify.report.visible import called
 
 __all__ = ["Entry", "Number", "Row", "entries", "heading", "numbers", "ratio", "rows", "sentence"]
 
@@ -287,7 +288,7 @@ def _row(record: Record, title: str, same: Sequence[Record], among: Sequence[Rec
         range=reach_of_record(of, latex=True),
         grade=of.grade or "",
         instead=record.corrected if readings.differs(record) else "",
-        problem=record.problem,
+        problem=called(record.problem),
     )
 
 

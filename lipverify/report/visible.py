@@ -6,6 +6,7 @@ limits its lengths.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 import warnings
 from collections.abc import Iterator
@@ -33,6 +34,17 @@ def named(character: str) -> str:
 def visible(text: str) -> str:
     """The text on one line, with every invisible character, which may reorder it, replaced by its code point."""
     return "".join(map(_shown, text))
+
+
+def called(address: str) -> str:
+    """The address of a measurement as a call, with functions by name alone; text after it is kept.
+
+    >>> called("value_at(split.py@75a0:noise_share, d=5, law='relu'): <function link at 0x7f4fed1fc5e0>")
+    "noise_share(d=5, law='relu'): link"
+    """
+    function = r"<(?:bound method|function) (?:\S*\.)?(\w+|<lambda>)(?: at 0x\w+| of <[^<>]*>)?>"
+    bare = re.sub(function, r"\1", visible(address))
+    return re.sub(r"^\w+\((?:\S*[:.])?(\w+), ", r"\1(", bare)
 
 
 def _shown(character: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Allowed, Ledger, Record, Source
+from lipverify.report.lines import problem  # internal: the text that the PDF and the page print
 from lipverify.report.statements import Row, entries, heading, rows
 from tests.ledgers import cell, ledger, record
 
@@ -138,3 +139,12 @@ def test_a_place_that_nobody_printed_anything_about_has_one_row() -> None:
     assert entry.passage is None
     assert [row.id for row in entry.rows] == ["mine.box/stronger"]
     assert [row.id for row in entry.others] == ["mine.box/derived", "mine.box/sharp"]
+
+
+def test_the_reason_of_a_broken_check_has_neither_its_address_nor_a_function_s() -> None:
+    """The call is named as its author would write it, in the table, in the PDF and on the page."""
+    told = "value_at(own.py@75a01b9c:broken, d=2): InvalidInput: law = <function link at 0x7f4fed1fc5e0> is refused"
+    broken = claim("mine.main", "Theorem 1", verdict="error", problem=told)
+    (entry,) = entries(ledger((broken,)))
+    assert entry.rows[0].problem == "broken(d=2): InvalidInput: law = link is refused"
+    assert "".join(run.text for run in problem(broken)) == entry.rows[0].problem

@@ -22,7 +22,7 @@ from lipverify.foundation.latex import plain
 from lipverify.foundation.quoting import counted
 from lipverify.report.readings import holds_at, ranges_of
 from lipverify.report.terminal.tables import LOOKS, SIGNS, wrapped
-from lipverify.report.visible import visible
+from lipverify.report.visible import called, visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
 """Exit codes of `verify`; 2 is the interpreter's code for a wrong command line."""
@@ -200,15 +200,6 @@ def _reason(name: Named) -> str:
     if not record.control.caught and missed is not None:
         return f"the control {visible(missed.quantity)} {visible(missed.control.says)} is {missed.control.verdict}"
     return f"{visible(record.measured)}, where {visible(record.claimed)} is claimed"
-
-
-def called(address: str) -> str:
-    """The address of a measurement as a call, without the file of the function; text after it is kept.
-
-    >>> called("value_at(split.py@75a0:noise_share, d=5, law='relu')")
-    "noise_share(d=5, law='relu')"
-    """
-    return re.sub(r"^\w+\((?:\S*[:.])?(\w+), ", r"\1(", visible(address))
 
 
 def _next_step(ledger: Ledger, record: Record) -> str:

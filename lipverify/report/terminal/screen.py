@@ -15,9 +15,10 @@ from lipverify.claims.ledger.outcomes import COUNTED
 from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.runner import Running, Watch
-from lipverify.report.terminal.ending import FEW, HEADING, called, claim_line, stem_of, theorem_line
+from lipverify.report.terminal.ending import FEW, HEADING, claim_line, stem_of, theorem_line
 from lipverify.report.terminal.progress import tenths
 from lipverify.report.terminal.tables import wrapped
+from lipverify.report.visible import called
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
