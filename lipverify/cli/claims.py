@@ -79,7 +79,8 @@ def explain(id: str, /, *ids: str, json: Json = False) -> int:
     Parameters
     ----------
     id
-        A claim's id, the beginning of several, or a file with claims.
+        A claim's id, the beginning of several, or a file with claims. After the path of a ledger: what it says of them,
+        with grades, their reasons and the sentences of theorems.
     ids
         More ids or files.
     json
