@@ -293,20 +293,28 @@ def value_of(expression: Any) -> Fraction | None:
         return Fraction(0)
     if reduced.is_Rational:
         return Fraction(int(reduced.p), int(reduced.q))
-    symbols = sorted(reduced.free_symbols, key=str)
-    rational = reduced.is_rational_function(*symbols)
+    rational = reduced.is_rational_function(*reduced.free_symbols)
     vanishes = not rational and sympy.simplify(expression) == 0
-    starts = (2,) if vanishes else (2, 3, 5, 7, 11, 101)  # a value also speaks against a wrong simplification
+    # a value also speaks against a wrong simplification
+    value = _at_a_point(reduced, rational, starts=(2,) if vanishes else (2, 3, 5, 7, 11, 101))
+    return Fraction(0) if vanishes and value is None else value
+
+
+def _at_a_point(expression: Any, rational: bool, starts: Sequence[int]) -> Fraction | None:
+    """A value other than 0 where the symbols are successive primes, the first being number `start`; None if none is."""
+    import sympy
+
+    symbols = sorted(expression.free_symbols, key=str)
     for start in starts if symbols else ():
         values = {symbol: sympy.prime(k) for k, symbol in enumerate(symbols, start)}
         if not rational and not all(map(_may_be, values, values.values())):
             continue
-        there = reduced.subs(values) if rational else reduced.subs(values).evalf(DIGITS)
+        there = expression.subs(values) if rational else expression.subs(values).evalf(DIGITS)
         if there.is_Rational and there != 0:
             return Fraction(int(there.p), int(there.q))
         if there.is_Float and abs(there) > ROUNDED_ZERO:
             return Fraction(str(there))
-    return Fraction(0) if vanishes else None
+    return None
 
 
 def _may_be(symbol: Any, value: int) -> bool:

@@ -135,34 +135,35 @@ def _panel(line: Line) -> Panel:
     cells = [(x, cell) for x, cell in line.cells if cell.measured is not None and math.isfinite(cell.error or 0.0)]
     if not cells:
         return Panel(title="", xlabel="", ylabel="")
+    x, series = tuple(at for at, _ in cells), _with_controls(cells)
+    low = tuple(math.nan if cell.allowed.low is None else cell.allowed.low for _, cell in cells)
+    high = tuple(math.nan if cell.allowed.high is None else cell.allowed.high for _, cell in cells)
+    ends = [end for end in (*low, *high) if end and not math.isnan(end)]
+    is_limit = cells[0][1].ray is not None and max(series[0].y) < SPREAD  # an exponent, or a constant of order one
+    return Panel(
+        title=line.title,
+        xlabel=named(line.axis),
+        ylabel=cells[0][1].quantity_latex or cells[0][1].quantity,
+        xscale=_scale(x) if not line.names else "linear",
+        yscale="linear" if is_limit else _scale([*(v for curve in series for v in curve.y), *ends]),
+        series=series,
+        regions=(Region(label=_claimed([cell for _, cell in cells]), x=x, low=low, high=high, apart=True),),
+        names=() if _is_long(line) else line.names,
+    )
+
+
+def _with_controls(cells: Sequence[tuple[float, Cell]]) -> tuple[Series, ...]:
+    """The measured values with their errors, and the edges of the controls."""
     x, y, error = zip(*((x, cell.measured, cell.error or 0.0) for x, cell in cells), strict=True)
-    series = [Series(label=MEASURED, x=x, y=y, error=error, style="errorbars")]
     controls: dict[Style, list[tuple[float, float]]] = {}
     for at, cell in cells:
         for style, end in cell.control_edges:
             controls.setdefault(style, []).append((at, end))
-    for style, points in controls.items():
-        series.append(Series(label=CONTROL, x=tuple(u for u, _ in points), y=tuple(v for _, v in points), style=style))
-    region = Region(
-        label=_claimed([cell for _, cell in cells]),
-        x=x,
-        low=tuple(math.nan if cell.allowed.low is None else cell.allowed.low for _, cell in cells),
-        high=tuple(math.nan if cell.allowed.high is None else cell.allowed.high for _, cell in cells),
-        apart=True,
+    edges = (
+        Series(label=CONTROL, x=tuple(u for u, _ in points), y=tuple(v for _, v in points), style=style)
+        for style, points in controls.items()
     )
-    ends = [end for _, cell in cells for end in (cell.allowed.low, cell.allowed.high) if end]
-    is_limit = cells[0][1].ray is not None and max(y) < SPREAD  # an exponent, or a constant of order one
-    quantity = cells[0][1].quantity_latex or cells[0][1].quantity
-    return Panel(
-        title=line.title,
-        xlabel=named(line.axis),
-        ylabel=quantity,
-        xscale=_scale(x) if not line.names else "linear",
-        yscale="linear" if is_limit else _scale([*(v for curve in series for v in curve.y), *ends]),
-        series=tuple(series),
-        regions=(region,),
-        names=() if _is_long(line) else line.names,
-    )
+    return (Series(label=MEASURED, x=x, y=y, error=error, style="errorbars"), *edges)
 
 
 RELATIONS = {"low": (r"\geq", ">"), "high": (r"\leq", "<"), "equals": ("=", "="), "within": (r"\pm", r"\pm")}
