@@ -126,13 +126,13 @@ def _outcome(ledger: Ledger) -> str:
 def _compared(surprises: int, new: int, claims: int) -> str:
     """Compare the verdicts with the recorded ones; a new claim has none."""
     if new == claims:
-        return "no verdict was recorded before the run."
+        return "no claim records a verdict yet."
     rest = "every other verdict" if new else "every verdict"
     first = f"{counted(new, 'claim')} without a recorded verdict; " if new else ""
     return first + (
-        f"{rest} is as recorded before the run."
+        f"{rest} is the one that the claim records."
         if not surprises
-        else f"{counted(surprises, 'verdict')} not as recorded before the run (marked ≠)."
+        else f"{counted(surprises, 'verdict')} not the one that the claim records (marked ≠)."
     )
 
 

@@ -18,9 +18,10 @@ from lipverify.foundation.ladder import ASSUMPTION
 from lipverify.foundation.noted import Grade, Made
 
 GRADES: dict[Grade, str] = {
-    "proved": "a theorem that lipverify's checker certified states this number; its sentence stands beside the claim",
-    "exact": "a value without error, as its function returned it: a fraction, an expression of SymPy, the ends of a "
-    "ball; that the function computes what the title says rests on its author",
+    "proved": "a theorem that lipverify's checker certified states this number, or states the claim while the number "
+    "is measured besides; its sentence stands beside the claim",
+    "exact": "a value without error, as its function returned it: a fraction, an expression of SymPy, or the certified "
+    "ends of a ball, printed with ±; that the function computes what the title says rests on its author",
     "bounded": "an error bound that a method of lipverify made",
     "extrapolated": f"a limit, from local slopes over many decades: right {ASSUMPTION}",
     "sampled": "a 95 % confidence interval",
