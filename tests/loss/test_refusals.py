@@ -29,6 +29,7 @@ from lipverify.laws import (
     WithOffset,
     Zonal,
 )
+from lipverify.loss import worst_bias
 from lipverify.loss.attention import attention_named  # internal: attention by its name, before a loss
 from lipverify.loss.block import block_terms
 from lipverify.loss.certified import certified_terms  # internal: the balls themselves
@@ -36,7 +37,6 @@ from lipverify.loss.exact.quadrature import Grading  # internal: a mesh that can
 from lipverify.loss.linear import linear_attention  # internal: the closed form, before it is minimised
 from lipverify.loss.montecarlo.compiled import launch, native  # internal: kernels, refused before they are launched
 from lipverify.loss.scaled import scaled_loss  # internal: the loss at a scale that is not the best one
-from lipverify.loss.worst import worst_bias, worst_box_bias
 from lipverify.optimum import optimal_scale
 
 HERE = Problem(d=3, n=10, law=Affine())
@@ -227,11 +227,6 @@ INVALID: list[tuple[Any, str]] = [
     (block("one"), "c = 'one'"),
     # the worst function
     (lambda: worst_bias(3, 10, w=-1.0), "w = "),
-    (lambda: worst_bias(3, 10, w=1.0, L=-1.0), "L = "),
-    (lambda: worst_bias(3, 10, w=1.0, metric="euclid"), "chord, arc"),  # type: ignore[arg-type]
-    (lambda: worst_box_bias(3, 10, radius=0.0), "radius"),
-    (lambda: worst_box_bias(3, 10, radius=2.1), "at most 2"),
-    (lambda: worst_box_bias(3, 10, radius=3.2, metric="arc"), "at most 3.142"),
 ]
 
 

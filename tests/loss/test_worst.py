@@ -18,8 +18,8 @@ from lipverify.foundation import Floats, normals
 from lipverify.foundation.means.samples import mean_with_half_width  # internal: means of its own samples
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.laws import Linear, Matern, ReLU, Zonal
-from lipverify.loss.worst import METRICS, WorstBias, worst_bias, worst_box_bias, zigzag
-from lipverify.loss.worst.weights import box_weights, softmax_weights  # internal: weights by hand
+from lipverify.loss.worst import WorstBias, worst_bias, zigzag
+from lipverify.loss.worst.weights import softmax_weights  # internal: weights by hand
 from lipverify.loss.worst.zigzag import single_bias  # internal: the bias of given weights
 from tests.strategies import lengths, log_floats, target
 
@@ -32,8 +32,8 @@ def angles(d: int, n: int, stream: str) -> Floats:
     return np.asarray(np.arccos(np.clip(x[..., 0], -1, 1)))
 
 
-def distance(theta: Floats, metric: str) -> Floats:
-    return theta if metric == "arc" else 2 * np.sin(theta / 2)
+def distance(theta: Floats) -> Floats:
+    return 2 * np.sin(theta / 2)
 
 
 def softmax(theta: Floats, w: float) -> Floats:
@@ -41,16 +41,9 @@ def softmax(theta: Floats, w: float) -> Floats:
     return np.asarray(g / g.sum(axis=1, keepdims=True))
 
 
-def box(theta: Floats, radius: float, metric: str) -> Floats:
-    inside = (distance(theta, metric) <= radius).astype(float)
-    nearest = np.eye(theta.shape[1])[np.argmin(theta, axis=1)]
-    a = np.where(inside.any(axis=1, keepdims=True), inside, nearest)
-    return np.asarray(a / a.sum(axis=1, keepdims=True))
-
-
-def check(weights: Floats, theta: Floats, metric: str, worst: WorstBias) -> None:
+def check(weights: Floats, theta: Floats, worst: WorstBias) -> None:
     """Five standard errors; where no token has most of the weight, the mean of the squares in its place is outside."""
-    rho = distance(theta, metric)
+    rho = distance(theta)
     value, half_width = mean_with_half_width(np.sum(weights * rho, axis=1) ** 2)
     gap = abs(value - float(worst.value))
     target(gap / half_width)
@@ -63,20 +56,10 @@ def check(weights: Floats, theta: Floats, metric: str, worst: WorstBias) -> None
 
 
 @settings(max_examples=12)
-@given(d=st.integers(2, 8), n=st.integers(1, 30), w=log_floats(0.1, 10.0), metric=st.sampled_from(METRICS))
-def test_the_cone_at_the_query_attains_it_with_softmax(d: int, n: int, w: float, metric: Any) -> None:
+@given(d=st.integers(2, 8), n=st.integers(1, 30), w=log_floats(0.1, 10.0))
+def test_the_cone_at_the_query_attains_it(d: int, n: int, w: float) -> None:
     theta = angles(d, n, f"softmax/{d}/{n}/{w}")
-    check(softmax(theta, w), theta, metric, worst_bias(d, n, w, metric=metric))
-
-
-@settings(max_examples=12)
-@given(d=st.integers(2, 8), n=st.integers(1, 30), share=st.floats(0.2, 0.9), metric=st.sampled_from(METRICS))
-def test_the_cone_at_the_query_attains_it_with_a_box(d: int, n: int, share: float, metric: Any) -> None:
-    """Boxes with many tokens and boxes that are often empty."""
-    radius = share * (2.0 if metric == "chord" else math.pi)
-    theta = angles(d, n, f"box/{d}/{n}/{share}")
-    worst = worst_box_bias(d, n, radius, metric=metric)
-    check(box(theta, radius, metric), theta, metric, worst)
+    check(softmax(theta, w), theta, worst_bias(d, n, w))
 
 
 def field_bias(weights: Floats, x: Floats, degree: int) -> tuple[float, float]:
@@ -89,24 +72,20 @@ def field_bias(weights: Floats, x: Floats, degree: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize("n", [2, 12])
 def test_harmonics_have_the_bias_that_is_sampled(n: int) -> None:
-    """The best degree, and its neighbour, whose share is smaller: softmax, and a box that is often empty."""
+    """The best degree, and its neighbour, whose share is smaller."""
     x = on_sphere(normals(0, f"worst/harmonics/{n}", 0, (CONTEXTS, n, 3)), np)
-    theta = np.arccos(np.clip(x[..., 0], -1, 1))
-    for weights, of in (
-        (softmax(theta, 8.0), softmax_weights(3, n, 8.0)),
-        (box(theta, 0.7, "arc"), box_weights(3, n, 0.7)),
-    ):
-        bracket = single_bias(of, "arc")
-        shares = []
-        for degree in range(1, 7):
-            value, half_width = field_bias(weights, x, degree)
-            share = value / (degree * (degree + 1))
-            shares.append(share)
-            assert half_width < 0.05 * value
-            assert share <= bracket.high + 2.5 * half_width / (degree * (degree + 1))
-        best = int(np.argmax(shares)) + 1
-        _, half_width = field_bias(weights, x, best)
-        assert abs(max(shares) - bracket.high) <= 2.5 * half_width / (best * (best + 1))
+    weights = softmax(np.arccos(np.clip(x[..., 0], -1, 1)), 8.0)
+    bracket = single_bias(softmax_weights(3, n, 8.0))
+    shares = []
+    for degree in range(1, 7):
+        value, half_width = field_bias(weights, x, degree)
+        share = value / (degree * (degree + 1))
+        shares.append(share)
+        assert half_width < 0.05 * value
+        assert share <= bracket.high + 2.5 * half_width / (degree * (degree + 1))
+    best = int(np.argmax(shares)) + 1
+    _, half_width = field_bias(weights, x, best)
+    assert abs(max(shares) - bracket.high) <= 2.5 * half_width / (best * (best + 1))
 
 
 @settings(max_examples=12)
@@ -142,41 +121,40 @@ def test_no_field_exceeds_the_bound_for_its_slope(d: int, n: float, w: float, le
     assert terms.bias - terms.bias_error <= slope * (worst.high + worst.high_error)
 
 
-@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 10**9, 30.0), (3, 100, 5.0), (5, 10**6, 60.0)])
-def test_the_witness_has_the_stated_bias(d: int, n: int, w: float, metric: Any) -> None:
+def test_the_witness_has_the_stated_bias(d: int, n: int, w: float) -> None:
     """The zonal route computes the spectrum of the link itself, to higher degrees than those used here."""
-    worst = worst_bias(d, n, w, L=2.0, metric=metric)
-    terms = loss_terms(Problem(d=d, n=n, law=2 * zigzag(d, int(worst.witness), metric)), w, route="zonal")
+    worst = worst_bias(d, n, w)
+    terms = loss_terms(Problem(d=d, n=n, law=zigzag(d, int(worst.witness))), w, route="zonal")
     below = float(terms.bias - worst.low)
     assert -float(worst.low_error) - float(terms.bias_error) <= below <= 0.01 * worst.low
 
 
 @settings(max_examples=30)
-@example(d=15, degree=3, metric="chord")  # two rises, separated by a short fall
-@given(d=st.integers(2, 30), degree=st.integers(0, 12), metric=st.sampled_from(METRICS))
-def test_zigzags_have_their_lipschitz_constant_and_no_less(d: int, degree: int, metric: Any) -> None:
+@example(d=15, degree=3)  # two rises, separated by a short fall
+@given(d=st.integers(2, 30), degree=st.integers(0, 12))
+def test_zigzags_have_their_lipschitz_constant_and_no_less(d: int, degree: int) -> None:
     """Pairs on a great circle through the poles: the largest slope is 1, and is attained."""
     theta = np.linspace(0, math.pi, 601)
-    f = zigzag(d, degree, metric).link(np.cos(theta))
-    gap = distance(np.abs(theta[:, None] - theta), metric)
+    f = zigzag(d, degree).link(np.cos(theta))
+    gap = distance(np.abs(theta[:, None] - theta))
     slopes = np.abs(f[:, None] - f)[gap > 0] / gap[gap > 0]
     assert np.max(slopes) <= 1 + 1e-9
     assert np.max(slopes) >= 0.98
 
 
 @settings(max_examples=40)
-@given(d=st.integers(2, 100), n=lengths(1, 1e12), w=log_floats(1e-3, 1e5), metric=st.sampled_from(METRICS))
-def test_the_bracket_is_narrow(d: int, n: float, w: float, metric: Any) -> None:
-    """At most 4/3 wide along the sphere; in the chord, where linear functions are best, d / (d - 1)."""
+@given(d=st.integers(2, 100), n=lengths(1, 1e12), w=log_floats(1e-3, 1e5))
+def test_the_bracket_is_narrow(d: int, n: float, w: float) -> None:
+    """At most 4/3 wide, times d / (d - 1), as linear functions are best in few dimensions."""
     try:
-        worst = worst_bias(d, n, w, metric=metric)
+        worst = worst_bias(d, n, w)
     except OutOfReach:  # a window with few tokens at a large w: no bound
         return
     low, high = float(worst.low), float(worst.high)
     assert low - float(worst.low_error) <= high + float(worst.high_error)
     assert high - float(worst.high_error) <= float(worst.value + worst.error)
-    assert low >= (0.75 if metric == "arc" else 0.75 * (d - 1) / d) * high
+    assert low >= 0.75 * (d - 1) / d * high
 
 
 def test_no_function_exceeds_the_bound_and_some_are_far_below() -> None:
@@ -209,19 +187,10 @@ def test_limits() -> None:
     """Many tokens at a large window are normal about the query, with E |g| = (pi/2)^{1/2}; one token: E rho^2."""
     assert float(worst_bias(3, 1e30, 1e6).value) * 1e6 == pytest.approx(math.pi / 2, rel=1e-5)
     assert float(worst_bias(4, 1, 7.0).value) == pytest.approx(2.0, rel=1e-12)
-    # (1 + 1/n) and so on at w = 0: on the circle E rho = 4/pi in the chord and pi/2 along it
-    assert float(worst_bias(2, 5, 0.0, L=3.0).value) == pytest.approx(
-        9 * (2 / 5 + 4 / 5 * (4 / math.pi) ** 2), rel=1e-9
-    )
-    arc = worst_bias(2, 5, 0.0, metric="arc")
-    assert float(arc.value) == pytest.approx(math.pi**2 / 15 + 4 / 5 * (math.pi / 2) ** 2, rel=1e-9)
-    # a box of many tokens on the circle: the mean of the arc in it is r/2
-    assert float(worst_box_bias(2, 1e30, 0.1, metric="arc").value) == pytest.approx(0.0025, rel=1e-12)
-    # a box that is empty: the nearest of n tokens on the circle, E rho_(1)^2 = 2 pi^2 / ((n + 1)(n + 2))
-    nearest = worst_box_bias(2, 100, 1e-9, metric="arc")
-    assert float(nearest.value) == pytest.approx(2 * math.pi**2 / (101 * 102), rel=1e-6)
+    # (1 + 1/n) and so on at w = 0: on the circle E rho = 4/pi
+    assert float(worst_bias(2, 5, 0.0).value) == pytest.approx(2 / 5 + 4 / 5 * (4 / math.pi) ** 2, rel=1e-9)
     # d = 10^5: all tokens are at a right angle
-    assert float(worst_box_bias(10**5, 10, 1.5).value) == pytest.approx(2.0, rel=2e-2)
+    assert float(worst_bias(10**5, 10, 0.0).value) == pytest.approx(2.0, rel=2e-2)
 
 
 def test_a_small_window_is_that_at_zero() -> None:

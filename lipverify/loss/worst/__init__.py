@@ -1,6 +1,6 @@
 r"""The largest bias that a task of Lipschitz constant L can have: at one query, and on average over the queries.
 
-Let rho(x, x') be the distance of two tokens, and f a function with |f(x) - f(x')| <= L rho(x, x').
+Let rho(x, x') = |x - x'| be the distance of two tokens, and f a function with |f(x) - f(x')| <= L rho(x, x').
 
 At a given query x
 
@@ -24,26 +24,25 @@ P_k, see `zigzag`.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.foundation.noted import makes
-from lipverify.foundation.validation import chosen, number, numbers, whole
+from lipverify.foundation.validation import numbers, whole
 from lipverify.loss.exact import LARGEST as LARGEST_WINDOW
 from lipverify.loss.exact import SMALLEST
-from lipverify.loss.worst.weights import LARGEST, METRICS, Metric, Weights, angle_of, box_weights, softmax_weights
+from lipverify.loss.worst.weights import equal_weights, softmax_weights
 from lipverify.loss.worst.zigzag import single_bias, zigzag
 from lipverify.problem.problem import LARGEST_D, context_length
 
-__all__ = ["METRICS", "Metric", "WorstBias", "worst_bias", "worst_box_bias", "zigzag"]
+__all__ = ["WorstBias", "worst_bias", "zigzag"]
 
 
 class WorstBias(msgspec.Struct, frozen=True, kw_only=True):
-    """The largest bias of functions with Lipschitz constant L; arrays shaped like w or the radius.
+    """The largest bias of functions with Lipschitz constant 1, and for L of L^2 times that; arrays shaped like w.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class WorstBias(msgspec.Struct, frozen=True, kw_only=True):
         A lower bound, sharp to 1 %, on the bias of the best single f that was tried, averaged over the query, and a
         bound on its error. The supremum over a single f is between `low` and `high`.
     witness
-        The degree of that f, `zigzag(d, witness, metric)` times L.
+        The degree of that f, `zigzag(d, witness)`.
     """
 
     value: Any
@@ -68,7 +67,7 @@ class WorstBias(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @makes("bounded", "exact")
-def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "chord") -> WorstBias:
+def worst_bias(d: int, n: float, w: Any) -> WorstBias:
     """The largest bias of softmax attention with scores w <x_i, x>, tokens uniform on the sphere.
 
     Parameters
@@ -77,15 +76,11 @@ def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "ch
         Ambient dimension and context length, as in `Problem`.
     w
         Windows, finite and >= 0.
-    L
-        The Lipschitz constant, finite and >= 0, in the metric.
-    metric
-        "chord": the distance in R^d; "arc": the distance along the sphere.
 
     Returns
     -------
     WorstBias
-        Bounds from below and above of the largest bias at each w, with their errors, in units of y squared.
+        Bounds from below and above of the largest bias at each w, with their errors, over L^2.
 
     Raises
     ------
@@ -102,59 +97,18 @@ def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "ch
     >>> worst.value.round(6).item(), worst.high.round(6).item(), worst.low.round(6).item()
     (0.327551, 0.048168, 0.036482)
     """
-    d, n, slope = _validated(d, n, L, metric)
+    d, n = whole("d", d, 2, "the ambient dimension", LARGEST_D), float(context_length(n))
     windows = numbers("w", w, "w", least=0)
     if np.any(windows > LARGEST_WINDOW):
         raise OutOfReach(f"w = {np.max(windows):g}: at most {LARGEST_WINDOW:g}, for 2 w must be a double.")
-
-    def weights(w: float) -> Weights:
-        # at w = 0 every token has the same weight, as in a box that is the whole sphere
-        return softmax_weights(d, n, w) if w >= SMALLEST and n > 1 else box_weights(d, n, math.pi)
-
-    return _record(np.shape(w), slope, [weights(float(window)) for window in np.ravel(windows)], metric)
-
-
-@makes("bounded", "exact")
-def worst_box_bias(d: int, n: float, radius: Any, *, L: float = 1.0, metric: Metric = "chord") -> WorstBias:
-    """The largest bias of the mean over the tokens within a radius of the query, or the nearest one if there is none.
-
-    Parameters
-    ----------
-    d, n, L, metric
-        As in `worst_bias`.
-    radius
-        Radii in the metric, > 0 and at most the largest distance on the sphere: 2 in the chord, pi along it.
-
-    Raises
-    ------
-    InvalidInput
-        If an argument breaks its rule.
-
-    >>> worst_box_bias(2, 1, 2.0).value.round(12).item()  # one token, wherever: E |x_1 - x|^2
-    2.0
-    """
-    d, n, slope = _validated(d, n, L, metric)
-    radii, largest = numbers("radius", radius, "radius", least=0), LARGEST[metric]
-    if np.any((radii <= 0) | (radii > largest)):
-        raise InvalidInput(f"radius = {radius!r}: a radius is > 0 and at most {largest:.4g}, in this metric.")
-    boxes = [box_weights(d, n, angle_of(float(box_radius), metric)) for box_radius in np.ravel(radii)]
-    return _record(np.shape(radius), slope, boxes, metric)
-
-
-def _validated(d: Any, n: Any, L: Any, metric: Any) -> tuple[int, float, float]:
-    chosen("metric", metric, METRICS)
-    return whole("d", d, 2, "the ambient dimension", LARGEST_D), float(context_length(n)), number("L", L, "L", least=0)
-
-
-def _record(shape: tuple[int, ...], L: float, weights: list[Weights], metric: Metric) -> WorstBias:
-    """The record for given weights, in units of L^2."""
     rows = []
-    for rules in weights:
-        (value, error), single = rules.cone(metric), single_bias(rules, metric)
+    for window in np.ravel(windows).tolist():
+        weights = softmax_weights(d, n, window) if window >= SMALLEST and n > 1 else equal_weights(d, n)
+        (value, error), single = weights.cone(), single_bias(weights)
         # a single f has at most the bias of one that depends on the query
         high, high_error = min((single.high, single.high_error), (value, error))
         rows.append((value, error, high, high_error, single.low, single.low_error, single.degree))
     columns = np.reshape(np.array(rows, dtype=np.float64), (len(rows), 7)).T
-    *parts, witness = (np.reshape(column, shape) for column in columns)
-    scaled = {name: L**2 * part for name, part in zip(WorstBias.__struct_fields__[:-1], parts, strict=True)}
-    return WorstBias(**scaled, witness=witness.astype(int))
+    *parts, witness = (np.reshape(column, np.shape(w)) for column in columns)
+    fields = dict(zip(WorstBias.__struct_fields__[:-1], parts, strict=True))
+    return WorstBias(**fields, witness=witness.astype(int))

@@ -17,15 +17,15 @@ import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.validation import chosen, whole
+from lipverify.foundation.validation import whole
 from lipverify.loss.exact import TokenRule, deficits, plain_rule
-from lipverify.loss.worst.weights import METRICS, Metric, Weights
+from lipverify.loss.worst.weights import Weights
 from lipverify.problem.own import Ridge
 from lipverify.problem.problem import LARGEST_D
 
 
-def zigzag(d: int, degree: int, metric: Metric = "chord") -> Ridge:
-    """h(theta), with Lipschitz constant 1 in the metric: a law for `Problem`.
+def zigzag(d: int, degree: int) -> Ridge:
+    """h(theta), with Lipschitz constant 1: a law for `Problem`.
 
     Parameters
     ----------
@@ -33,22 +33,19 @@ def zigzag(d: int, degree: int, metric: Metric = "chord") -> Ridge:
         Ambient dimension.
     degree
         The slope of h changes `degree` - 1 times between the poles; degree 0 is the linear function <q, x>.
-    metric
-        "chord" or "arc".
 
     Raises
     ------
     InvalidInput
         If an argument breaks its rule.
 
-    >>> zigzag(2, 2, "arc").link(np.array([1.0, 0.0, -1.0])).round(12).tolist()
-    [0.0, 1.570796326795, 0.0]
+    >>> zigzag(2, 2).link(np.array([1.0, 0.0, -1.0])).round(12).tolist()
+    [0.0, 1.414213562373, 0.0]
     """
-    chosen("metric", metric, METRICS)
     d, degree = whole("d", d, 2, "the ambient dimension", LARGEST_D), whole("degree", degree, least=0)
     if degree == 0:
         return Ridge(lambda z: z)
-    angles, steepest = turns(d, degree), steepest_slope(d, degree, metric)
+    angles, steepest = turns(d, degree), steepest_slope(d, degree)
 
     def link(z: Floats) -> Floats:
         return height(angles, np.arccos(np.clip(z, -1, 1))) / steepest
@@ -72,14 +69,12 @@ def height(at: Floats, theta: Floats) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def steepest_slope(d: int, degree: int, metric: Metric) -> float:
-    """The Lipschitz constant of h in the metric, which is attained between two turns.
+def steepest_slope(d: int, degree: int) -> float:
+    """The Lipschitz constant of h, which is attained between two turns.
 
     Between two pieces a difference of h is linear in both angles and the chord is concave. So the difference minus a
     multiple of the chord is largest at the ends of pieces.
     """
-    if metric == "arc":
-        return 1.0
     angles, h = turns(d, degree), height(turns(d, degree), turns(d, degree))
     chords = (2 * np.sin((angles[i + 1 :] - angles[i]) / 2) for i in range(degree))
     return max(float(np.max(np.abs(h[i + 1 :] - h[i]) / chord)) for i, chord in enumerate(chords))
@@ -134,7 +129,7 @@ MOST_DEGREES = 4096
 class Bracket:
     """Bounds on the supremum over single functions of Lipschitz constant 1, and their errors.
 
-    `low` is the bias of the harmonics of `zigzag(d, degree, metric)` up to some degree.
+    `low` is the bias of the harmonics of `zigzag(d, degree)` up to some degree.
     """
 
     high: float
@@ -144,7 +139,7 @@ class Bracket:
     degree: int
 
 
-def single_bias(weights: Weights, metric: Metric) -> Bracket:
+def single_bias(weights: Weights) -> Bracket:
     """An upper bound from the harmonics, and a lower bound from a linear function and the zigzag of the best degree."""
     d = weights.d
     of = cache(partial(Biases, d))
@@ -155,7 +150,7 @@ def single_bias(weights: Weights, metric: Metric) -> Bracket:
     b, error = weights.settled(lambda rule: of(rule).first(count))
     slopes = _slopes(d, count)
     linear = np.eye(1, count)[0] / d  # E <q, x>^2 = 1 / d, of degree 1
-    zigzag = energies(d, degree, count) / steepest_slope(d, degree, metric) ** 2
+    zigzag = energies(d, degree, count) / steepest_slope(d, degree) ** 2
     degree, energy = max(((0, linear), (degree, zigzag)), key=lambda candidate: float(candidate[1] @ b))
     return Bracket(
         high=max(float(np.max(b / slopes)), _rest(d, count)),
