@@ -205,11 +205,11 @@ def step_risk(prompts: Prompts, A: Matrix) -> Risk:
     return Risk(bias=bias, variance=variance, error=float(np.trace(np.abs(Q) @ (moved + 5 * unit * absolute))))
 
 
-def preconditioned(A: Matrix, n: float, B: Matrix | None = None) -> Layer:
-    r"""The layer that takes a step with the preconditioner A, and moves the covariates by -(1/n) B G A^T x.
+def preconditioned(A: Matrix, n: float) -> Layer:
+    r"""The layer that takes a step with the preconditioner A.
 
-    P = [[B, 0], [0, 1]] and Q = -[[A^T, 0], [0, 0]] / n: one layer predicts <x, A h>. Without B, layers A_1, ..., A_L
-    predict what L steps of gradient descent on (1/2n) sum_i (<w, x_i> - y_i)^2 from w = 0 do, so preconditioned.
+    P = [[0, 0], [0, 1]] and Q = -[[A^T, 0], [0, 0]] / n: one layer predicts <x, A h>. Layers A_1, ..., A_L predict what
+    L steps of gradient descent on (1/2n) sum_i (<w, x_i> - y_i)^2 from w = 0 do, so preconditioned.
 
     Parameters
     ----------
@@ -217,8 +217,6 @@ def preconditioned(A: Matrix, n: float, B: Matrix | None = None) -> Layer:
         The preconditioner, (d, d).
     n
         Tokens of a context, > 0.
-    B
-        How the covariates move, (d, d); not at all by default.
 
     Returns
     -------
@@ -228,7 +226,7 @@ def preconditioned(A: Matrix, n: float, B: Matrix | None = None) -> Layer:
     Raises
     ------
     InvalidInput
-        If A is no square matrix, or B not of its shape.
+        If A is no square matrix.
 
     Source: Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023, sections 3 and 4.
 
@@ -238,11 +236,10 @@ def preconditioned(A: Matrix, n: float, B: Matrix | None = None) -> Layer:
     [[[-0.5, -0.0], [-0.0, -0.0]]]
     """
     A = np.array(rows("A", A))
-    B = np.zeros_like(A) if B is None else np.array(rows("B", B))
-    if not A.shape == A.T.shape == B.shape:
-        raise InvalidInput(f"A has shape {A.shape} and B {B.shape}: both are of shape (d, d).")
+    if A.shape != A.T.shape:
+        raise InvalidInput(f"A has shape {A.shape}: its shape is (d, d).")
     P, Q = np.zeros((2, len(A) + 1, len(A) + 1))
-    P[:-1, :-1], P[-1, -1], Q[:-1, :-1] = B, 1.0, A.T
+    P[-1, -1], Q[:-1, :-1] = 1.0, A.T
     return Layer(P[None], -Q[None] / context_length(n))
 
 

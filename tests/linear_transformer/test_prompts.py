@@ -124,17 +124,15 @@ def test_prompts_are_addressed_and_have_their_covariances() -> None:
     assert np.abs(tasks - prompts.S).max() < 0.05 * np.abs(prompts.S).max()
 
 
-def test_layers_with_preconditioners_are_steps_and_a_transform_of_the_covariates() -> None:
+def test_layers_with_preconditioners_are_steps() -> None:
     random = np.random.default_rng(2)
     x, y, query = random.normal(size=(7, 3)), random.normal(size=7), random.normal(size=3)
-    A, B = random.normal(size=(2, 2, 3, 3)) / 4
+    A = random.normal(size=(2, 3, 3)) / 4
     end = forward(Tokens(np.column_stack([x, y]), np.append(query, 0.0)), [preconditioned(a, 7) for a in A])[-1]
     w = np.zeros(3)
     for a in A:
         w = w - a @ (x.T @ (x @ w - y)) / 7
     assert float(end.prediction) == pytest.approx(float(w @ query), rel=1e-12)
-    moved = forward(Tokens(np.column_stack([x, y]), np.append(query, 0.0)), [preconditioned(A[0], 7, B[0])])[-1]
-    assert moved.query[:3] == pytest.approx(query - B[0] @ x.T @ x @ A[0].T @ query / 7, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 5), (3, 5), (5, 3), (7, 5), (40, 20), (9, 20)])

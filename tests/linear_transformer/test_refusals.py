@@ -124,7 +124,6 @@ MORE: list[tuple[Any, str]] = [
     ),
     (lambda: lt.step_risk(lt.Prompts(5, [1.0, 1.0]), np.eye(3)), "d = 2"),
     (lambda: lt.preconditioned(np.ones((2, 3)), 5), "shape"),
-    (lambda: lt.preconditioned(np.eye(2), 5, np.eye(3)), "shape"),
     # GD++
     (lambda: spectral_rule(4, 5), "n = 4 < d = 5"),
     (lambda: largest_seen(20, 10, 0), "contexts = 0"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+from collections.abc import Sequence
 from importlib.resources import files
 from itertools import product
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats, address, aligned
 from lipverify.foundation.compiling import compiled as compiled_from
 from lipverify.foundation.compiling import has_compiler
-from lipverify.linear_transformer.collapsed import forward, pullback
+from lipverify.linear_transformer.collapsed import Attention, forward, pullback
 from lipverify.linear_transformer.families import attentions_of, in_numbers
 from lipverify.linear_transformer.regression.contexts import Contexts
 
@@ -145,15 +146,9 @@ def _close(values: tuple[Floats, ...], expected: tuple[Floats, ...]) -> bool:
 def _by_numpy(
     gram: Floats, goal: Floats, share: Floats, weights: Floats, cap: float, bounded: bool
 ) -> tuple[Floats, Floats]:
-    """Losses and gradient by `collapsed.forward` and `collapsed.pullback`, with the same cap and overflow rule."""
-    layers = attentions_of(weights, gram)
-    with np.errstate(over="ignore", invalid="ignore"):
-        losses = np.sum((forward(gram, layers).w - goal) ** 2, axis=1) / 2
-    lost = ~(losses < LARGEST)
-    done = forward(np.where(lost[:, None, None], 0.0, gram), layers)
-    missed = np.where(lost[:, None], 0.0, done.w - goal)
-    value, slope = counted(losses, cap, bounded)
-    return value, in_numbers(pullback(done, layers, missed * (share * slope)[:, None]))
+    """As `Packed.losses`, by NumPy."""
+    value, gradients = contributions(gram, goal, share, attentions_of(weights, gram), cap, bounded)
+    return value, in_numbers(gradients)
 
 
 def _filled(array: Floats, count: int) -> Floats:
@@ -192,3 +187,18 @@ def counted(losses: Array, cap: float, bounded: bool) -> tuple[Array, Array]:
     if bounded:
         return xp.where(lost, cap, held * damp), xp.where(lost, 0.0, damp * damp)
     return cap * xp.log1p(held / cap), xp.where(lost, 0.0, damp)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def contributions(
+    gram: Array, goal: Array, share: Array, layers: Sequence[Attention], cap: float, bounded: bool
+) -> tuple[Array, tuple[Array, ...]]:
+    """Contributions (contexts,), see `counted`, and the gradient of their sum by shares in the layers' attentions."""
+    xp = gram.__array_namespace__()
+    done = forward(gram, layers)
+    losses = xp.sum((done.w - goal) * (done.w - goal), axis=-1) / 2
+    lost = ~(losses < LARGEST)
+    if xp.any(lost):  # zero the moments and the slope of such a context, so that it contributes no nan
+        done = forward(xp.where(lost[:, None, None], 0.0, gram), layers)
+    value, slope = counted(losses, cap, bounded)
+    return value, pullback(done, layers, xp.where(lost[:, None], 0.0, (done.w - goal) * (share * slope)[:, None]))

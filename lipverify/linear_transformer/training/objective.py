@@ -15,13 +15,12 @@ import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.foundation.compiling import has_compiler
-from lipverify.linear_transformer.collapsed import forward, pullback
 from lipverify.linear_transformer.families import Full, Omega
 from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
 from lipverify.linear_transformer.regression.rare import with_rare
 from lipverify.linear_transformer.regression.thinned import GROUP, thinned
-from lipverify.linear_transformer.training.native import DEEPEST, LARGEST, Packed, counted
+from lipverify.linear_transformer.training.native import DEEPEST, Packed, contributions
 
 Arithmetic = Literal["native", "array"]
 
@@ -85,23 +84,14 @@ class Objective:
             numbers = self.family.numbers(weights)
             losses, gradient = self.sample.packed.losses(numbers, self.cap, self.family.bounded)
             return losses, self.family.pull_numbers(weights, gradient)
-        with np.errstate(over="ignore", invalid="ignore"):
-            parts = [self._array(weights, first) for first in range(0, len(self.sample), GROUP)]
+        parts = [self._array(weights, first) for first in range(0, len(self.sample), GROUP)]
         return np.concatenate([losses for losses, _ in parts]), np.sum([gradient for _, gradient in parts], axis=0)
 
     def _array(self, weights: Floats, first: int) -> tuple[Floats, Floats]:
-        """One chunk by `collapsed.forward` and `collapsed.pullback`."""
+        """One chunk by `native.contributions`."""
         rows = slice(first, min(first + GROUP, len(self.sample)))
         gram, goal = self.sample.gram[rows, ...], self.sample.goal[rows, ...]
-        xp = gram.__array_namespace__()
+        share = to_device(self.sample.share[rows], gram.__array_namespace__(), gram.device)
         layers = self.family.attentions(weights, gram)
-        done = forward(gram, layers)
-        losses = xp.sum((done.w - goal) * (done.w - goal), axis=-1) / 2
-        lost = ~(losses < LARGEST)
-        if xp.any(lost):  # zero the moments and the slope of such a context, so that it contributes no nan
-            done = forward(xp.where(lost[:, None, None], 0.0, gram), layers)
-        capped, slope = counted(losses, self.cap, self.family.bounded)
-        share = to_device(self.sample.share[rows], xp, gram.device) * slope
-        covector = xp.where(lost[:, None], 0.0, (done.w - goal) * share[:, None])
-        gradients = [to_host(gradient) for gradient in pullback(done, layers, covector)]
-        return to_host(capped), self.family.pull(weights, gradients)
+        capped, gradients = contributions(gram, goal, share, layers, self.cap, self.family.bounded)
+        return to_host(capped), self.family.pull(weights, [to_host(gradient) for gradient in gradients])
