@@ -83,7 +83,7 @@ class Symmetric(Constraint, frozen=True, tag="symmetric"):
 
 
 class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
-    r"""||B^T M B||_2 <= C, among symmetric matrices unless `symmetric` is false.
+    r"""||B^T M B||_2 <= C, among symmetric matrices.
 
     Parameters
     ----------
@@ -91,8 +91,6 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
         A d x k matrix with orthonormal columns; by default the identity.
     C
         The radius, finite and > 0.
-    symmetric
-        True if M = M^T is required as well.
 
     Raises
     ------
@@ -109,7 +107,6 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
 
     B: Any = None
     C: float = 1.0
-    symmetric: bool = True
 
     name: ClassVar[str] = "spectral-ball"
     linear: ClassVar[bool] = False
@@ -123,8 +120,6 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
         if self.B is not None:
             msgspec.structs.force_setattr(self, "B", orthonormal_rows("B", self.B))
         number("C", self.C, "the radius of the ball", above=0)
-        if not isinstance(self.symmetric, bool):
-            raise InvalidInput(f"symmetric = {self.symmetric!r}: it must be True or False.")
 
     def project(self, M: Floats) -> Floats:
         """M + B (A' - A) B^T, where A = B^T M B and A' is A with its singular values cut at C.
@@ -132,13 +127,12 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
         In the orthonormal basis [B, B'] only the block A is constrained. The symmetric part is taken first: the ball
         contains the transpose of each of its matrices, so the two projections compose to that on the intersection.
         """
-        M = Symmetric().project(M) if self.symmetric else M
+        M = Symmetric().project(M)
         B = self.basis(len(M))
         U, values, Vt = np.linalg.svd(B.T @ M @ B)
         if values[0] <= self.C:
             return M
-        excess = (U * np.maximum(values - self.C, 0.0)) @ Vt
-        excess = Symmetric().project(excess) if self.symmetric else excess
+        excess = Symmetric().project((U * np.maximum(values - self.C, 0.0)) @ Vt)
         return np.asarray(M - B @ excess @ B.T)
 
     def flat(self, M: Floats, direction: Floats) -> Floats | None:
@@ -152,8 +146,8 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
 
     @property
     def relaxed(self) -> Constraint:
-        """The symmetric matrices, or all."""
-        return Symmetric() if self.symmetric else Unconstrained()
+        """The symmetric matrices."""
+        return Symmetric()
 
     def require_dimension(self, d: int) -> None:
         """B has d rows."""

@@ -91,7 +91,10 @@ class Ends:
         reference = loss.of_batches(lowest.M)
 
         def tied_with_lowest(end: End) -> bool:
-            return _same(end, lowest, units) or _as_good(loss.of_batches(end.M) - reference)
+            if _same(end, lowest, units):
+                return True
+            excess, error = mean_interval(loss.of_batches(end.M) - reference)
+            return excess <= error
 
         tied = [end for end in ends if end.converged and tied_with_lowest(end)]
         best = min(tied, key=lambda end: (float(np.trace(end.M)) < 0, end.loss))
@@ -116,12 +119,6 @@ def _same(end: End, second: End, units: Units) -> bool:
     # closer than this ends count as one minimiser; the error covers the distance
     reach = 1e-3 * max(units.matrix, float(np.max(np.abs(second.M))))
     return float(np.max(np.abs(end.M - second.M))) <= reach
-
-
-def _as_good(excess: Floats) -> bool:
-    """True if the confidence interval of the mean excess over the lowest loss, over batches, contains zero."""
-    mean, error = mean_interval(excess)
-    return mean <= error
 
 
 def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: Problem) -> None:
