@@ -333,10 +333,11 @@ def test_the_search_climbs(tmp_path: Path) -> None:
 def test_no_step_takes_longer_than_the_remaining_time(tmp_path: Path) -> None:
     """The first trial of a claim once had five seconds, whatever the budget."""
     slow = "import time\n" + SQUARE.replace("return x", "time.sleep(60)\n    return x")
-    found = searched(tmp_path, slow, "mine.square", seconds=0.4)
+    # a busy machine may use up less than this before a trial begins
+    found = searched(tmp_path, slow, "mine.square", seconds=3.0)
     limits = [float(reason.partition("within ")[2].partition(" s")[0]) for reason in found.not_reached]
     assert limits
-    assert max(limits) <= 0.4
+    assert max(limits) <= 3.0
 
 
 COVARIATES = dedent(f"""\
