@@ -17,6 +17,7 @@ from lipverify.claims.ledger import reach
 from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.report.readings import stem
+from lipverify.report.statements import numbers
 from lipverify.report.visible import visible
 
 Value = str | int | float | bool | None
@@ -92,12 +93,12 @@ def claims(records: Iterable[Record]) -> Table:
 
 
 def _claim(record: Record) -> tuple[Value, ...]:
-    source, control, telling = record.source, record.control, reach.telling(record.cells)
-    number = (telling[0].measured, telling[0].error, telling[0].allowed.low, telling[0].allowed.high) if telling else ()
+    source, control, first = record.source, record.control, next(iter(numbers(record)), None)
+    number = (None,) * 4 if first is None else (first.value, first.error, first.low, first.high)
     section = record.heading.section if record.heading is not None else ""
     return (
         record.id, record.title, section, record.statement, source.paper, source.place, source.printed, record.kind,
-        record.grade, record.claimed, record.measured, *(number or (None,) * 4), record.verdict, record.range,
+        record.grade, record.claimed, record.measured, *number, record.verdict, record.range,
         reach.condition(record.cells, record.verdict), record.expected, record.margin,
         control.statement, control.caught, record.problem, record.corrected, record.seconds,
     )  # fmt: skip

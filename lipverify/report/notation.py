@@ -32,8 +32,9 @@ class Defined:
             before = set(used)
             new_entries = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
             used |= {name for k in new_entries for name in symbols_in(_entry(k))}
+        parts = _parts_in(page) if page.defines else []
         theirs: list[tuple[str, str]] = [
-            pair for pair in page.defines.items() if pair not in self._known and _is_used(pair[0], page)
+            pair for pair in page.defines.items() if pair not in self._known and _stripped(read(pair[0])) in parts
         ]
         new: list[int] = sorted(new_entries)
         self._known |= {*new, *theirs}
@@ -42,12 +43,9 @@ class Defined:
         return replace(page, symbols=symbols)
 
 
-def _is_used(symbol: str, page: Page) -> bool:
-    """True if a formula of the page has the symbol, with any superscript."""
-    wanted = _stripped(read(symbol))
-    return any(
-        wanted == _stripped(part) for run in formulas_in(msgspec.to_builtins(page)) for part in _all(run["text"])
-    )
+def _parts_in(page: Page) -> list[Part]:
+    """All parts of the formulas of a page, without superscripts."""
+    return [_stripped(part) for run in formulas_in(msgspec.to_builtins(page)) for part in _all(run["text"])]
 
 
 def _all(latex: str) -> Iterator[Part]:

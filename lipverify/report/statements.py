@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import msgspec
 
-from lipverify.claims.ledger.outcomes import behind, measured, passages, resting_on
+from lipverify.claims.ledger.outcomes import behind, grounds, measured, passages, resting_on
 from lipverify.claims.ledger.reach import reach_of_record, telling
 from lipverify.claims.ledger.record import KINDS, Cell, Kind, Ledger, Passage, Record
 from lipverify.claims.ledger.symbols import Scalar
@@ -85,8 +85,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         One of docs/verdicts.md.
     range
         Where it holds, fails or is open; empty if the check broke.
-    grade
-        The weakest grade of the evidence; empty without evidence.
+    grade, reasons, theorems
+        The weakest grade of the evidence, that of a claim that proves this one included, empty without evidence; the
+        reasons for it, and the sentences of the certified theorems that it rests on.
     instead
         What holds in place of a refuted statement, or more sharply.
     problem
@@ -105,6 +106,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     range: str
     grade: str
+    reasons: tuple[str, ...]
+    theorems: tuple[str, ...]
     instead: str
     problem: str
 
@@ -112,11 +115,6 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     def heading(self) -> str:
         """The place and the title: "Theorem 6. The box kernel attains the bound"."""
         return heading(self.place, self.title)
-
-    @property
-    def outcome(self) -> str:
-        """The verdict with its range: "supported at $d = 2, 3$"."""
-        return f"{self.verdict} {self.range}".strip()
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,12 +161,11 @@ def entries(ledger: Ledger) -> list[Entry]:
     for record in ledger.claims:
         places.setdefault((record.source.paper, record.source.place), []).append(record)
     judged = {(passage.paper, passage.place): passage for passage in passages(measured(ledger.claims))}
-    chosen = {key: _deciding(records, judged.get(key), ledger.claims) for key, records in places.items()}
+    proofs = tuple(record for record in ledger.claims if record.proves)
+    chosen = {key: _deciding(records, judged.get(key), proofs) for key, records in places.items()}
     headings = Counter(_under(records[0]) for records in chosen.values())
     return [
-        _entry(
-            f"theorem-{k}", chosen[key], records, judged.get(key), ledger.claims, headings[_under(chosen[key][0])] == 1
-        )
+        _entry(f"theorem-{k}", chosen[key], records, judged.get(key), proofs, headings[_under(chosen[key][0])] == 1)
         for k, (key, records) in enumerate(places.items(), 1)
     ]
 
@@ -192,7 +189,7 @@ def sentence(words: str) -> str:
     return words[:1].upper() + words[1:] if first == "a" or (len(first) > 1 and first.isalpha()) else words
 
 
-def _deciding(records: Sequence[Record], passage: Passage | None, among: Sequence[Record]) -> list[Record]:
+def _deciding(records: Sequence[Record], passage: Passage | None, proofs: Sequence[Record]) -> list[Record]:
     """The claims of a place with a row: the printed ones, or the deciding reading, or else the one nearest to print.
 
     Of several readings that decide, the first with the grade of the passage.
@@ -205,7 +202,7 @@ def _deciding(records: Sequence[Record], passage: Passage | None, among: Sequenc
         if record.id in passage.telling:
             groups.setdefault(record.reading or record.id, []).append(record)
     return printed or next(
-        (held for held in groups.values() if behind(held, among) == passage.grade), next(iter(groups.values()))
+        (held for held in groups.values() if behind(held, proofs) == passage.grade), next(iter(groups.values()))
     )
 
 
@@ -219,10 +216,10 @@ def _entry(
     chosen: Sequence[Record],
     records: Sequence[Record],
     passage: Passage | None,
-    among: Sequence[Record],
+    proofs: Sequence[Record],
     alone: bool,
 ) -> Entry:
-    """The entry of a place; `alone` if no other place has claims under its heading."""
+    """The entry of a place; `alone` if no other place has claims under its heading; `proofs` of any place."""
     title = (alone and _under(chosen[0])) or next(filter(None, map(_title, chosen)), "") or _under(chosen[0])
     others = sorted(
         (record for record in records if record not in chosen),
@@ -232,7 +229,7 @@ def _entry(
     same: dict[tuple[str, str], list[Record]] = {}
     for record in claims:
         same.setdefault((_title(record), record.statement), []).append(record)
-    made = [_row(record, _title(record) or title, same[_title(record), record.statement], among) for record in claims]
+    made = [_row(record, _title(record) or title, same[_title(record), record.statement], proofs) for record in claims]
     return Entry(
         anchor=anchor,
         place=chosen[0].source.place,
@@ -272,8 +269,13 @@ def _apart(record: Record, same: Sequence[Record]) -> str:
     )
 
 
-def _row(record: Record, title: str, same: Sequence[Record], among: Sequence[Record]) -> Row:
-    of = resting_on(record, among)
+def _row(record: Record, title: str, same: Sequence[Record], proofs: Sequence[Record]) -> Row:
+    of = resting_on(record, proofs)
+    reasons, theorems = grounds(of.cells)
+    if of is not record:
+        reasons = (f"proved by {of.id}", *reasons)
+    if record.by_hand:
+        reasons = (f"by hand for every {', '.join(record.forall)}: {record.by_hand}", *reasons)
     return Row(
         id=record.id,
         kind=record.kind,
@@ -287,6 +289,8 @@ def _row(record: Record, title: str, same: Sequence[Record], among: Sequence[Rec
         verdict=record.verdict,
         range=reach_of_record(of, latex=True),
         grade=of.grade or "",
+        reasons=reasons,
+        theorems=theorems,
         instead=record.corrected if readings.differs(record) else "",
         problem=called(record.problem),
     )

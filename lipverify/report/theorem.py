@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from lipverify.claims.ledger.figure import Figure, Layer
-from lipverify.claims.ledger.outcomes import grounds, resting_on
 from lipverify.claims.ledger.reach import condition
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
@@ -17,7 +16,7 @@ from lipverify.report.front import Draw, shared_by
 from lipverify.report.lines import lines, problem, statement_of, typeset
 from lipverify.report.model import Reading, Table, Theorem
 from lipverify.report.standing import judged_by, nearest_first, standing
-from lipverify.report.statements import Entry, Row, numbers, sentence
+from lipverify.report.statements import Entry, Row, sentence
 from lipverify.report.text import printable, rich
 
 
@@ -135,31 +134,25 @@ def _table(table: LedgerTable) -> Table:
 def _reading(record: Record, row: Row, shared: Sequence[str], entry: Entry, passages: Sequence[Passage]) -> Reading:
     """One claim; `shared` contains the assumptions printed above the table."""
     own = tuple(rich(text) for text in record.assumptions if text.strip() and text not in shared)
-    of = resting_on(record, entry.claims)
-    reasons, theorems = grounds(of.cells)
-    if of is not record:
-        reasons = (f"proved by {of.id}", *reasons)
-    if record.by_hand:
-        reasons = (f"by hand for every {', '.join(record.forall)}: {record.by_hand}", *reasons)
     return Reading(
         id=printable(record.id),
         label=printable(readings.label(record) or record.id),
         kind=record.kind,
-        grade=of.grade or "",
-        reasons=tuple(map(printable, reasons)),
-        theorems=tuple(map(printable, theorems)),
+        grade=row.grade,
+        reasons=tuple(map(printable, row.reasons)),
+        theorems=tuple(map(printable, row.theorems)),
         title=rich(sentence(row.title) if row.title != entry.title else ""),
         apart=rich(row.apart),
         statement=statement_of(record.statement),
         assumptions=own,
-        instead=rich(record.corrected if readings.differs(record) else ""),
+        instead=rich(row.instead),
         reason=rich(record.finding),
         verdict=record.verdict,
         outcome=next((passage.outcome for passage in passages if record.id in passage.claims), ""),
         range=rich(row.range),
         control=rich(record.control.latex or record.control.statement, inline=True),
         limits=rich(condition(record.cells, record.verdict)),
-        telling=typeset(numbers(record)),
+        telling=typeset(row.numbers),
         marks=readings.marks(record),
         problem=problem(record),
     )

@@ -8,6 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Allowed, Ledger, Record, Source
+from lipverify.report.build import build  # internal: the model, without a PDF
+from lipverify.report.drawings import Drawings  # internal: draws nothing here
 from lipverify.report.lines import problem  # internal: the text that the PDF and the page print
 from lipverify.report.statements import Row, entries, heading, rows
 from tests.ledgers import cell, ledger, record
@@ -148,3 +150,13 @@ def test_the_reason_of_a_broken_check_has_neither_its_address_nor_a_function_s()
     (entry,) = entries(ledger((broken,)))
     assert entry.rows[0].problem == "broken(d=2): InvalidInput: law = link is refused"
     assert "".join(run.text for run in problem(broken)) == entry.rows[0].problem
+
+
+def test_a_claim_that_a_claim_of_another_place_proves_has_one_grade_in_table_and_entry() -> None:
+    own = claim("mine.rate", "Lemma 1", grade="extrapolated")
+    proof = claim("mine.rate/proved", "Theorem 2", grade="proved", proves="mine.rate")
+    report = build(ledger((own, proof)), Drawings(lambda _: b"").add)
+    (reading,) = (r for section in report.sections for t in section.theorems for r in t.readings if r.id == own.id)
+    (line,) = (k for part in report.front.parts for row in part.rows for k in row.lines if k.id == own.id)
+    assert (line.grade, reading.grade) == ("proved", "proved")
+    assert reading.reasons[0] == "proved by mine.rate/proved"

@@ -119,11 +119,12 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 def measured(records: Sequence[Record]) -> list[Judged]:
     """The claims of a ledger with their verdicts; a claim that another one proves has the grade of the proof."""
+    proofs = tuple(record for record in records if record.proves)
     return [
         Judged(
             id=record.id, kind=record.kind, verdict=record.verdict, paper=record.source.paper,
             place=record.source.place,
-            reading=record.reading, corrected=record.corrected.strip(), grade=behind([record], records),
+            reading=record.reading, corrected=record.corrected.strip(), grade=behind([record], proofs),
             cells=(sum(cell.verdict == "supported" for cell in record.cells), len(record.cells)),
         )
         for record in records
