@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from lipverify.loss.terms import LossTerms as LossTerms
     from lipverify.loss.work import budget as budget
     from lipverify.optimum.matrix import optimal_matrix as optimal_matrix
-    from lipverify.optimum.pretraining import pretrain as pretrain
     from lipverify.optimum.window import optimal_window as optimal_window, sensitivity as sensitivity
     from lipverify.problem import Problem as Problem
     from lipverify.scaling import growth as growth

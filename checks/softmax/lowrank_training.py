@@ -53,8 +53,7 @@ def trained(family: str, attention: Any, covariates: str, optimiser: Any, seeds:
 
     recipe = Recipe(optimiser=optimiser, start=1.0, **recipe_of(family, attention, optimiser))
     here, streams = problem(family, covariates), [f"block/{family}/{covariates}/{k}" for k in range(seeds)]
-    runs = recipe.runs(here, streams, attention=attention, every=recipe.steps // 10, seed=seed)
-    M = np.array([run.M for run in runs])
+    M = recipe.runs(here, streams, attention=attention, every=recipe.steps // 10, seed=seed)
     fresh: dict[str, Any] = {"attention": attention, "held_out": HELD_OUT, "seed": seed}
     # the last matrix is not from training: M = 0 is linear attention that predicts 0
     further = np.concatenate([M, np.zeros_like(M[:, :1])], axis=1)

@@ -41,8 +41,7 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
     for L in setting["L"]:
         stream = f"norm/{setting['law']}/{SHAPES[covariates]}/{setting['d']}"
         streams = [f"{stream}/{k}" for k in range(seeds)]
-        runs = recipe(setting, optimiser).runs(task(setting, covariates, L), streams, every=every, seed=seed)
-        M = np.array([run.M for run in runs])
+        M = recipe(setting, optimiser).runs(task(setting, covariates, L), streams, every=every, seed=seed)
         norms[L] = np.linalg.norm(M, 2, axis=(2, 3))
         scales[f"scale at {L:g}"] = mean_interval(np.trace(M[:, -1], axis1=1, axis2=2) / setting["d"], LEVEL)
     ratios = {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import msgspec
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.validation import chosen, number
+from lipverify.foundation.validation import number
 
 OptimiserName = Literal["adam", "gd"]
 
@@ -71,8 +71,4 @@ class Adam(Optimiser, frozen=True, tag="adam"):
         return Moments(first, second, t), -self.learning_rate * m / (np.sqrt(v) + self.eps)
 
 
-def optimiser_named(name: OptimiserName, learning_rate: float, **constants: float) -> Optimiser:
-    """The optimiser called "adam" or "gd"; beta1, beta2 and eps are used by Adam alone."""
-    if chosen("optimiser", name, get_args(OptimiserName)) == Adam.name:
-        return Adam(learning_rate, **constants)
-    return GradientDescent(learning_rate)
+OPTIMISERS: dict[OptimiserName, type[Optimiser]] = {"adam": Adam, "gd": GradientDescent}

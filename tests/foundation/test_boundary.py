@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, optimal_window, pretrain, sensitivity
+from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, optimal_window, sensitivity
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, LowRank, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.block import block_terms
@@ -100,14 +100,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         optimal_matrix,
         {"problem": PROBLEM, "constraint": None, "attention": "softmax", "contexts": 640, "starts": 2, "seed": 0},
     ),
-    "pretrain": (
-        pretrain,
-        {"problem": PROBLEM, "steps": 2, "batch": 8, "learning_rate": 0.1, "start": np.eye(2), "held_out": 64},
-    ),
 }
 
 
-DEAR = ("critical_radius", "optimal_block", "optimal_matrix", "optimal_scale", "pretrain")
+DEAR = ("critical_radius", "optimal_block", "optimal_matrix", "optimal_scale")
 """Seconds, if an argument happens to be an answerable question."""
 
 

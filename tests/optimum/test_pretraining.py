@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify import Problem, loss_terms, optimal_window, pretrain
+from lipverify import Problem, loss_terms, optimal_window
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import OutOfReach
-from lipverify.foundation.optimisers import Adam, GradientDescent, Moments  # internal: one step against its formula
+from lipverify.foundation.optimisers import OPTIMISERS, Adam, Moments  # internal: one step against its formula
 from lipverify.laws import Affine, Law, LowRank, ReLU
-
-# internal: losses at the addresses of a training are computed again
-from lipverify.optimum.matrix.sampled import draw_loss  # internal: losses computed again
-from lipverify.optimum.pretraining import pretrain_together
+from lipverify.optimum import Recipe, held_out_losses
+from lipverify.optimum.matrix.sampled import draw_loss  # internal: losses computed again at the addresses of a training
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 SMALL = Problem(d=2, n=8, law=Affine(L=3.0))
+
+
+def trained(
+    problem: Problem, *streams: str, every: int, attention: Any = "softmax", seed: int = 0, **recipe: Any
+) -> Any:
+    """M along a training, for each stream: (run, record, d, d)."""
+    usual: dict[str, Any] = {"optimiser": "adam", "learning_rate": 0.05, "batch": 16, "start": 0.1}
+    return Recipe(**usual | recipe).runs(problem, streams or [""], attention=attention, every=every, seed=seed)
 
 
 @given(rate=log_floats(1e-4, 1.0), size=log_floats(1e-3, 1e3), seed=st.integers(0, 2**32))
@@ -60,16 +67,13 @@ def test_adam_is_weighted_means_of_all_gradients(beta1: float, beta2: float, see
 
 def test_gradient_descent_takes_the_gradient_of_its_step() -> None:
     """Two steps, by hand; the control is the gradient of the other step."""
-    start = np.array([[0.5, 0.1], [-0.2, 0.3]])
-    run = pretrain(
-        SMALL, optimiser="gd", steps=2, batch=100, learning_rate=0.7, start=start, every=1, seed=3, stream="gd"
-    )
-    gradients = [draw_loss(SMALL, "softmax", 100, 3, f"gd/training/{t}")(run.M[t])[1] for t in range(2)]
-    assert np.array_equal(run.M[0], start)
-    np.testing.assert_allclose(run.M[1], start - 0.7 * gradients[0], rtol=64 * EPS)
-    np.testing.assert_allclose(run.M[2], run.M[1] - 0.7 * gradients[1], rtol=64 * EPS)
-    unseen = draw_loss(SMALL, "softmax", run.held_out, 3, "gd/held-out")
-    assert run.gradient_norm.tolist() == [np.linalg.norm(unseen(M)[1]) for M in run.M]
+    [M] = trained(SMALL, "gd", optimiser="gd", steps=2, batch=100, learning_rate=0.7, every=1, seed=3)
+    gradients = [draw_loss(SMALL, "softmax", 100, 3, f"gd/training/{t}")(M[t])[1] for t in range(2)]
+    np.testing.assert_allclose(M[1], M[0] - 0.7 * gradients[0], rtol=64 * EPS)
+    np.testing.assert_allclose(M[2], M[1] - 0.7 * gradients[1], rtol=64 * EPS)
+    unseen = draw_loss(SMALL, "softmax", 64, 3, "gd/held-out")
+    losses = held_out_losses(SMALL, M, held_out=64, seed=3, stream="gd")
+    np.testing.assert_allclose(losses, [unseen(each)[0] for each in M], rtol=64 * EPS)
     assert not np.allclose(gradients[0], gradients[1], rtol=1e-3)
 
 
@@ -86,7 +90,9 @@ def noise_of_steps(problem: Problem, w: float) -> Any:
     ("optimiser", "learning_rate", "law", "n"),
     [("adam", 0.05, Affine(L=3.0), 30), ("gd", 8.0, Affine(L=3.0), 30), ("adam", 0.1, ReLU(L=2.0), 100)],
 )
-def test_training_ends_near_the_optimum(optimiser: str, learning_rate: float, law: Law, n: int) -> None:
+def test_training_ends_near_the_optimum(
+    optimiser: str, learning_rate: float, law: Law, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Steps rate (H u + noise) end with u of variance rate c / (2 h), and a loss rate tr(C) / 4 above the minimum.
 
     The noise has variance c, the loss curvature h. Adam's rate is its own over the root of the mean square of a
@@ -94,10 +100,10 @@ def test_training_ends_near_the_optimum(optimiser: str, learning_rate: float, la
     """
     problem = Problem(d=2, n=n, law=law)
     best = optimal_window(problem)
-    options: dict[str, Any] = {"optimiser": optimiser, "learning_rate": learning_rate, "beta2": 0.9}
-    run = pretrain(problem, steps=300, batch=BATCH, every=100, **options)
-    assert run.steps.tolist() == [0, 100, 200, 300]
-    assert run.M.shape == (4, 2, 2)
+    monkeypatch.setitem(OPTIMISERS, "adam", partial(Adam, beta2=0.9))
+    [M] = trained(problem, optimiser=optimiser, learning_rate=learning_rate, steps=300, batch=BATCH, every=100)
+    assert M.shape == (4, 2, 2)
+    losses = held_out_losses(problem, M)
     C, along = noise_of_steps(problem, best.w), np.eye(2).ravel() / math.sqrt(2)
     rate = learning_rate if optimiser == "gd" else learning_rate / math.sqrt(np.diag(C).mean())
     step = 0.05 * best.w
@@ -105,19 +111,17 @@ def test_training_ends_near_the_optimum(optimiser: str, learning_rate: float, la
     h = float(low + high - 2 * least) / step**2 / 2  # in u = sqrt(2) w, the coordinate of M along the identity
     assert rate * h * 300 > 10, "what the start leaves is e^-10 of itself"
     spread = math.sqrt(rate * float(along @ C @ along) / (2 * h)) / math.sqrt(2)
-    assert abs(np.trace(run.M[-1]) / 2 - best.w) <= 4 * spread
+    assert abs(np.trace(M[-1]) / 2 - best.w) <= 4 * spread
     assert 4 * spread < 0.1 * best.w, "a rate, a factor or a sign would show"
-    # the excess is a sum of four squares: it exceeds five times its mean once in 2000 seeds
-    assert abs(run.loss[-1] - best.loss) <= 5 * rate * float(np.trace(C)) / 4 + 2 * run.loss_error[-1]
-    assert run.loss[0] > 2 * best.loss
-    assert run.loss_error[-1] < 0.1 * best.loss
+    # the excess is a sum of four squares: it exceeds five times its mean once in 2000 seeds; the contexts of the loss
+    # know it to a tenth
+    assert abs(losses[-1] - best.loss) <= 5 * rate * float(np.trace(C)) / 4 + 0.1 * best.loss
+    assert losses[0] > 2 * best.loss
 
 
 def test_a_larger_lipschitz_constant_grows_faster() -> None:
-    norms = [
-        np.linalg.norm(pretrain(SMALL.replace(law=Affine(L=L)), optimiser="gd", steps=20, learning_rate=0.5).M[-1])
-        for L in (1.0, 3.0)
-    ]
+    how: dict[str, Any] = {"optimiser": "gd", "steps": 20, "batch": 256, "learning_rate": 0.5, "every": 20}
+    norms = [np.linalg.norm(trained(SMALL.replace(law=Affine(L=L)), **how)[0, -1]) for L in (1.0, 3.0)]
     assert norms[1] > 2 * norms[0]
 
 
@@ -125,52 +129,24 @@ def test_a_larger_lipschitz_constant_grows_faster() -> None:
 def test_general_problems_are_trained(attention: Any) -> None:
     """Not isotropic: the learned matrix has the direction that the functions use."""
     problem = Problem(d=2, n=10, law=LowRank(axes(2, 1), Affine(L=3.0)), covariates=Ellipsoid([1.0, 2.0]))
-    run = pretrain(problem, steps=150, batch=64, attention=attention)
-    assert run.loss[-1] + run.loss_error[-1] < run.loss[0]
-    assert run.M[-1][0, 0] > 5 * np.max(np.abs(run.M[-1] - np.diag(np.diag(run.M[-1]))))
-
-
-def test_it_is_a_function_of_its_address() -> None:
-    first, again, seed, stream = (
-        pretrain(SMALL, steps=5, batch=16, held_out=64, every=2, **address)
-        for address in ({"seed": 1}, {"seed": 1}, {"seed": 2}, {"seed": 1, "stream": "other"})
-    )
-    assert first.steps.tolist() == [0, 2, 4, 5]
-    for name in ("M", "loss", "loss_error", "gradient_norm"):
-        assert np.array_equal(getattr(first, name), getattr(again, name))
-        assert not np.any(getattr(first, name) == getattr(seed, name))
-        assert not np.any(getattr(first, name) == getattr(stream, name))
+    [M] = trained(problem, steps=150, batch=64, attention=attention, every=150, start=0.01)
+    first, last = held_out_losses(problem, M, attention=attention)
+    assert last < 0.9 * first
+    assert M[-1][0, 0] > 5 * np.max(np.abs(M[-1] - np.diag(np.diag(M[-1]))))
 
 
 @pytest.mark.parametrize("batch", [16, 40_000])
-def test_simultaneous_trainings_equal_single_ones(batch: int) -> None:
-    """Also where a batch is evaluated a part at a time; the control is the other stream."""
-    how: dict[str, Any] = {"steps": 3, "batch": batch, "held_out": 64, "every": 1}
-    options = {**how, "seed": 5}
-    start = np.array([[0.5, 0.1], [-0.2, 0.3]])
-    together = pretrain_together(SMALL, Adam(0.05), ["a", "b"], [None, start], **options)
-    alone = [pretrain(SMALL, stream="a", **options), pretrain(SMALL, stream="b", start=start, **options)]
-    for one, other in zip(together, alone, strict=True):
-        assert (one.stream, one.steps.tolist()) == (other.stream, other.steps.tolist())
-        for name in ("M", "loss", "loss_error", "gradient_norm"):
-            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
-    assert not np.any(together[0].loss == together[1].loss)
-
-
-def test_recording_does_not_change_the_run() -> None:
-    often, rarely = (pretrain(SMALL, steps=6, batch=16, held_out=64, every=every) for every in (1, 6))
-    assert np.array_equal(often.M[[0, -1]], rarely.M)
-    assert np.array_equal(often.loss[[0, -1]], rarely.loss)
-
-
-def test_all_settings_are_recorded() -> None:
-    run = pretrain(
-        SMALL, steps=3, batch=16, held_out=64, learning_rate=0.1, beta1=0.5, seed=7, stream="c", attention="linear"
-    )
-    assert run.optimiser == Adam(learning_rate=0.1, beta1=0.5)
-    assert (run.batch, run.held_out, run.seed, run.stream, run.attention) == (16, 64, 7, "c", "linear")
-    assert run.problem == SMALL
-    assert pretrain(SMALL, optimiser="gd", steps=1, learning_rate=0.1).optimiser == GradientDescent(0.1)
+def test_runs_are_functions_of_their_addresses(batch: int) -> None:
+    """Also where a batch is evaluated a part at a time."""
+    how: dict[str, Any] = {"steps": 5, "batch": batch, "every": 2}
+    together, alone = trained(SMALL, "a", "b", **how), [trained(SMALL, stream, **how)[0] for stream in "ab"]
+    assert together.shape == (2, 4, 2, 2)
+    np.testing.assert_allclose(together, alone, rtol=1e-12)
+    assert np.array_equal(alone[0], trained(SMALL, "a", **how)[0])
+    assert not np.any(together[0] == together[1])
+    assert not np.any(together[0] == trained(SMALL, "a", seed=1, **how)[0])
+    rarely = trained(SMALL, "a", **how | {"every": 5})[0]
+    assert np.array_equal(rarely, alone[0][[0, -1]])
 
 
 @pytest.mark.parametrize(
@@ -178,11 +154,5 @@ def test_all_settings_are_recorded() -> None:
 )
 def test_divergence_names_the_step_and_the_rate(attention: Any, learning_rate: float) -> None:
     with pytest.raises(OutOfReach, match=rf"step \d+ with .* = {re.escape(f'{learning_rate:g}')} .*smaller") as refusal:
-        pretrain(SMALL, optimiser="gd", attention=attention, learning_rate=learning_rate, steps=100, batch=16)
+        trained(SMALL, optimiser="gd", attention=attention, learning_rate=learning_rate, steps=100, every=100)
     assert "training diverges" in str(refusal.value)
-
-
-def test_progress_counts_steps() -> None:
-    seen: list[tuple[int, int]] = []
-    pretrain(SMALL, steps=3, batch=16, held_out=64, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
