@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lipverify import growth
 from lipverify.errors import InvalidInput
-from lipverify.properties import exponent_covers
+from lipverify.properties import covers
 from lipverify.scaling import Growth, growth_of
 from tests.strategies import target
 
@@ -68,7 +68,7 @@ def test_the_error_covers_the_truth(exponent: float, delta: float, corrections: 
     tail = 2 + sum(c * s ** (-delta * (j + 1)) for j, c in enumerate(corrections))
     assume(np.all(tail > 0.1))
     measured = growth_of(s, s**exponent * tail)
-    target(exponent_covers(measured, exponent), label="error over claimed error")
+    target(covers(measured.exponent, measured.error, exponent), label="error over claimed error")
     # corrections s^-delta, delta < 0.1, that cancel on the ladder may leave the exponent undetermined
     assert delta < 0.1 or measured.error <= 0.01
 
@@ -86,7 +86,7 @@ def test_no_exponent_is_claimed_during_a_crossover(
     """The powers are equal at a relative position of the ladder, from 0 (start) to 1 (end), or beyond it."""
     s = np.geomspace(1, 10**decades, points)
     measured = growth_of(s, s**exponent * (1 + (s / 10 ** (place * decades)) ** gap))
-    target(exponent_covers(measured, exponent + gap), label="error over claimed error")
+    target(covers(measured.exponent, measured.error, exponent + gap), label="error over claimed error")
 
 
 @pytest.mark.parametrize("noise", [1e-10, 1e-6, 1e-3])

@@ -103,38 +103,6 @@ def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, a
     return require("the stated error covers the reference", abs(stated - known), allowed, value=stated, reference=known)
 
 
-def terms_cover(terms: LossTerms, reference: LossTerms, alarm: float = 1.0) -> float:
-    """Require that the stated errors of both terms cover a reference, including its own errors; see `covers`.
-
-    Parameters
-    ----------
-    terms, reference
-        Both terms by two methods, at the same w.
-    alarm
-        The allowed difference in units of the stated errors.
-
-    Returns
-    -------
-    float
-        The largest difference / allowed.
-
-    Raises
-    ------
-    AssertionError
-        If a difference from the reference is larger than the errors.
-
-    Examples
-    --------
-    >>> from lipverify import Problem, loss_terms
-    >>> from lipverify.laws import Affine
-    >>> problem = Problem(d=3, n=100, law=Affine())
-    >>> terms_cover(loss_terms(problem, 5.0), loss_terms(problem, 5.0, route="zonal")) <= 1
-    True
-    """
-    pairs = [(_term(terms, term), _term(reference, term)) for term in ("bias", "noise")]
-    return max(covers(*mine, *theirs, alarm=alarm) for mine, theirs in pairs)
-
-
 def _name(how: Method) -> str:
     return how if isinstance(how, str) else getattr(how, "__name__", repr(how))
 

@@ -105,37 +105,6 @@ def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
     return max(low, require("N <= sigma^2", noise - square, allowed, **context))
 
 
-def bias_is_not_negative(terms: LossTerms, alarm: float = 1.0) -> float:
-    """Require B(w) >= 0, because B is the mean of a square; see `noise_is_between` for details.
-
-    Parameters
-    ----------
-    terms
-        Both terms at one or more w, by any method; softmax weights.
-    alarm
-        The allowed violation in units of the stated errors: 1 for bounds, 2 for 95 % half-widths.
-
-    Returns
-    -------
-    float
-        The largest violation / allowed; at most 1.
-
-    Raises
-    ------
-    AssertionError
-        If a value is outside by more than its error.
-
-    Examples
-    --------
-    >>> from lipverify import Problem, loss_terms
-    >>> from lipverify.laws import ReLU
-    >>> bias_is_not_negative(loss_terms(Problem(d=3, n=1e9, law=ReLU()), 50.0))
-    0.0
-    """
-    bias = np.asarray(terms.bias, dtype=float)
-    return require("B >= 0", -bias, alarm * np.asarray(terms.bias_error), B=bias, w=_windows(terms))
-
-
 def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
     """Require that N(w) does not decrease: as w grows, the window narrows and fewer labels are averaged.
 

@@ -1,4 +1,4 @@
-"""Claims as tests: `pytest checks -k window -n 2 --junitxml=out.xml`.
+"""Claims as tests: `pytest checks -k window -n 2 --dist loadfile --junitxml=out.xml`.
 
 A file of claims is a Python file that declares claims at its top level, which is recognised from its text. Every claim
 is a test item, such as `checks/softmax/window.py::softmax.window-printed/affine/lower/ambient`. A claim passes if it is
@@ -16,15 +16,12 @@ import ast
 import re
 from collections.abc import Generator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from lipverify.pytest_plugin.items import ClaimFile
-
-SHARED = pytest.StashKey[TemporaryDirectory[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -105,19 +102,3 @@ def _declares(node: ast.stmt) -> bool:
 def _is_test(path: Path, parent: pytest.Collector) -> bool:
     """True if the file's name is that of a test module."""
     return any(path.match(pattern) for pattern in parent.config.getini("python_files"))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """With pytest-xdist: create a folder in which the processes share measurements."""
-    stash = node.config.stash
-    folder = stash.setdefault(SHARED, None) or TemporaryDirectory(prefix="lipverify-")
-    stash[SHARED] = folder
-    node.workerinput["lipverify_folder"] = folder.name
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the shared folder."""
-    folder = config.stash.get(SHARED, None)
-    if folder is not None:
-        folder.cleanup()

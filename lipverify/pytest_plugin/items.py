@@ -1,6 +1,6 @@
 """Files of claims as collectors, and claims as items: their measurements, and the text that pytest shows for a verdict.
 
-Each measurement of a test run is made once, even if several processes share it.
+A process makes each measurement once.
 """
 
 from __future__ import annotations
@@ -8,9 +8,7 @@ from __future__ import annotations
 import os
 import time
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from hashlib import blake2b
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -24,78 +22,34 @@ from lipverify.claims.plan.claim import Claim, Measurement
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.judgment import record
-from lipverify.claims.run.kept import NAME, Finished
 from lipverify.claims.run.measurement import Outcome
 from lipverify.errors import InvalidInput
-from lipverify.foundation.files import locked
+
+Made = dict[str, tuple[Measurement, Outcome]]
+"""The measurements of this process with their outcomes, by address."""
 
 
-class Measured:
-    """Outcomes by address, in a folder that processes share if there is one; the first to reach one makes it."""
-
-    def __init__(self, folder: Path | None, settings: str) -> None:
-        self.folder, self.outcomes = folder, dict[str, Outcome]()
-        self.measurements = dict[str, Measurement]()
-        self.shared = _opened(folder, settings) if folder is not None else None
-
-    def of(self, claim: Claim) -> Mapping[str, Outcome]:
-        """The outcomes of all measurements of a claim, which are made if they are missing."""
-        measurements = claim.measurements
-        for address, measurement in measurements.items():
-            if self.measurements.setdefault(address, measurement) != measurement:
-                raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; rename its function.")
-        while any(address not in self.outcomes for address in measurements):
-            pending = [measurement for address, measurement in measurements.items() if address not in self.outcomes]
-            progress = [self._try(measurement) for measurement in pending]
-            if not any(progress):
-                time.sleep(0.05)  # other processes are making what is missing
-        return self.outcomes
-
-    def _try(self, measurement: Measurement) -> bool:
-        """Load or make a measurement; False if a need is missing, or another process is making it."""
-        needed = [self.outcomes.get(need.address) for need in measurement.needs]
-        if any(outcome is None for outcome in needed):
-            return False
-        outcomes = [outcome for outcome in needed if outcome is not None]
-        problem = next((outcome.problem for outcome in outcomes if outcome.problem), "")
-        if problem:
-            self.outcomes[measurement.address] = Outcome(None, problem, 0.0)
-            return True
-        with self._only_here(measurement.address) as free:
-            if free:
-                kept = self.shared.get(measurement) if self.shared is not None else None
-                self.outcomes[measurement.address] = (
-                    Outcome(kept.result, "", kept.seconds, ran=kept.ran) if kept else self._run(measurement, outcomes)
-                )
-        return free
-
-    def _run(self, measurement: Measurement, needed: list[Outcome]) -> Outcome:
-        """Make a measurement. An exception becomes an outcome too."""
-        clock = time.perf_counter()
-        try:
-            result, ran = watched(lambda: measurement.run(*(outcome.result for outcome in needed)))
-        except Exception as error:  # a check that raises is an error of the claims that need it
-            lines = "".join(traceback.format_exception(error)).rstrip()
-            return Outcome(None, f"{measurement.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)
-        seconds = time.perf_counter() - clock
-        if self.shared is not None:
-            self.shared.put(measurement, result, seconds, ran)
-        return Outcome(result, "", seconds, ran=ran)
-
-    @contextmanager
-    def _only_here(self, address: str) -> Iterator[bool]:
-        """Lock a measurement; gives True if no other process is making it."""
-        if self.folder is None:
-            yield True
-            return
-        with locked(self.folder / f"{blake2b(address.encode(), digest_size=16).hexdigest()}.lock") as alone:
-            yield alone
+def outcomes_of(claim: Claim, made: Made) -> dict[str, Outcome]:
+    """The outcomes of all measurements of a claim, of which only the missing ones are made."""
+    for address, measurement in claim.measurements.items():  # each comes after its needs
+        if address not in made:
+            made[address] = measurement, _run(measurement, [made[need.address][1] for need in measurement.needs])
+        elif made[address][0] != measurement:
+            raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; rename its function.")
+    return {address: made[address][1] for address in claim.measurements}
 
 
-def _opened(folder: Path, settings: str) -> Finished:
-    """Open the shared results, one process at a time: SQLite fails if two processes create the same file at once."""
-    with locked(folder / f"{NAME}.lock", wait=True):
-        return Finished(folder / NAME, settings)
+def _run(measurement: Measurement, needed: list[Outcome]) -> Outcome:
+    """Make a measurement. An exception becomes an outcome too, also of the measurements that need this one."""
+    if problem := next((outcome.problem for outcome in needed if outcome.problem), ""):
+        return Outcome(None, problem, 0.0)
+    clock = time.perf_counter()
+    try:
+        result, ran = watched(lambda: measurement.run(*(outcome.result for outcome in needed)))
+    except Exception as error:  # a check that raises is an error of the claims that need it
+        lines = "".join(traceback.format_exception(error)).rstrip()
+        return Outcome(None, f"{measurement.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)
+    return Outcome(result, "", time.perf_counter() - clock, ran=ran)
 
 
 def differs(record: Record, strict: bool) -> bool:
@@ -177,7 +131,7 @@ def _apart(cross: CrossCheck) -> str:
     )
 
 
-MEASURED = pytest.StashKey[Measured]()
+MADE = pytest.StashKey[Made]()
 
 
 class ClaimFile(pytest.File):
@@ -219,7 +173,7 @@ class ClaimItem(pytest.Item):
         self.add_marker(pytest.mark.claim)
 
     def setup(self) -> None:
-        self.record = made = record(self.claim, measured(self.config).of(self.claim))
+        self.record = made = record(self.claim, outcomes_of(self.claim, self.config.stash.setdefault(MADE, {})))
         for name in ("verdict", "expected", "measured", "claimed", "margin"):
             self.user_properties.append((name, str(getattr(made, name))))
         if made.verdict == "error":
@@ -236,13 +190,3 @@ class ClaimItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         return self.path, None, self.name
-
-
-def measured(config: pytest.Config) -> Measured:
-    """The measurements of this process."""
-    if MEASURED not in config.stash:
-        option = config.option
-        shared = getattr(config, "workerinput", {}).get("lipverify_folder")
-        settings = f"{option.lipverify_profile}, {option.lipverify_seed}, numpy"
-        config.stash[MEASURED] = Measured(Path(shared) if shared else None, settings)
-    return config.stash[MEASURED]

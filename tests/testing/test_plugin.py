@@ -145,7 +145,11 @@ SHARED = own(
 
 
 @pytest.mark.parametrize(
-    "options", [pytest.param((), id="one process"), pytest.param(("-n", "2"), id="two", marks=pytest.mark.slow)]
+    "options",
+    [
+        pytest.param((), id="one process"),
+        pytest.param(("-n", "2", "--dist", "loadfile"), id="two", marks=pytest.mark.slow),
+    ],
 )
 def test_shared_measurements_run_once(pytester: pytest.Pytester, options: tuple[str, ...]) -> None:
     run(pytester, SHARED, *options).assert_outcomes(passed=12)

@@ -17,7 +17,6 @@ from lipverify.laws import RBF, Law, Matern, Quadratic, ReLUNetwork, Zonal
 from lipverify.loss import LossTerms
 from lipverify.optimum.window import sensitivity
 from lipverify.problem.fine import cancelled  # internal: the bounds of roundings are compared one by one
-from lipverify.properties import is_positive
 from lipverify.properties.terms import variance  # internal: the variance with its error
 from tests.strategies import target
 
@@ -170,11 +169,6 @@ def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> Non
     for law in (variogram, RBF()):
         other, other_error = variance(law, 3)
         assert abs(value - other) <= error + other_error < 1e-10
-    points = np.random.default_rng(0).standard_normal((12, 3))
-    points /= np.linalg.norm(points, axis=1)[:, None]
-    assert is_positive(variogram, points) <= 1
-    with pytest.raises(AssertionError, match="positive"):
-        is_positive(Zonal(variogram=lambda r: r**3), points)
 
 
 def test_the_table_of_a_network_is_cached() -> None:
