@@ -21,14 +21,15 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
+from lipverify.claims.evidence.ranges import Bound, bounds
 from lipverify.claims.language.family import Point
 from lipverify.claims.language.form import Form
 from lipverify.claims.ledger.symbols import LETTERS
@@ -51,8 +52,6 @@ STEPS_A_DECADE, STEPS = 100, 1000
 """Points of a logarithmic grid and of an even one: a grid shrinks to a short number."""
 DIGITS = 3
 """Significant digits of a drawn number, so that a counterexample is short."""
-NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
-RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 class Natural(NamedTuple):
@@ -79,17 +78,17 @@ MEANT: Mapping[str, Callable[[str], object]] = {
 
 
 class Assumed(NamedTuple):
-    """The assumptions about one coordinate: relations to numbers, listed values, and for a law that slopes are <= 1."""
+    """The assumptions about one coordinate: bounds, listed values, and for a law that slopes are <= 1."""
 
-    relations: tuple[tuple[str, float], ...] = ()
+    bounds: tuple[Bound, ...] = ()
     values: tuple[Any, ...] = ()
     lipschitz: bool = False
 
     @property
     def ends(self) -> tuple[float, float]:
         """The largest lower and the least upper bound; infinite without one."""
-        low = (bound for sign, bound in self.relations if sign[0] == ">")
-        high = (bound for sign, bound in self.relations if sign[0] == "<")
+        low = (bound.end for bound in self.bounds if bound.relation in (">=", ">", "="))
+        high = (bound.end for bound in self.bounds if bound.relation in ("<=", "<", "="))
         return max(low, default=-math.inf), min(high, default=math.inf)
 
     @property
@@ -102,7 +101,7 @@ class Assumed(NamedTuple):
         return bool(self.values) or self.lipschitz or self.bounded
 
     def allows(self, value: Any) -> bool:
-        return all(RELATIONS[sign](value, bound) for sign, bound in self.relations)
+        return all(bound.within(value) for bound in self.bounds)
 
 
 @dataclass(frozen=True)
@@ -153,21 +152,17 @@ def assumptions(texts: Iterable[str]) -> dict[str, Assumed]:
     r"""The assumptions about single coordinates, from texts that state nothing else.
 
     >>> found = assumptions(["n >= 100", r"$0 < p \leq 1$", "k in {1, 3}", "the tokens are independent"])
-    >>> found["n"].relations, found["p"].ends, found["k"].values
-    ((('>=', 100),), (0, 1), (1, 3))
+    >>> found["n"].ends, found["p"].ends, found["k"].values
+    ((100.0, inf), (0.0, 1.0), (1, 3))
     """
     found: dict[str, Assumed] = {}
-    bounds = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
     lists = re.compile(r"\$?([A-Za-z_]\w*) \\?in \\?\{(.+?)\\?\}\$?")
     typed = {"≥": ">=", "≤": "<=", **LETTERS}
     for text in texts:
         written = "".join(typed.get(character, character) for character in plain(text))
-        if match := bounds.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", written).strip()):
-            low, below, name, sign, bound = match.groups()
-            relations = [(below.replace("<", ">"), _value(low))] if low else []
-            relations += [(sign, _value(bound))] if sign else []
-            before = found.get(name, Assumed())
-            found[name] = before._replace(relations=(*before.relations, *relations))
+        if conditions := bounds(re.sub(r"\s*([<>]=?)\s*", r" \1 ", written).strip()):
+            before = found.get(conditions[0].name, Assumed())
+            found[conditions[0].name] = before._replace(bounds=(*before.bounds, *conditions))
         elif listed := lists.fullmatch(text.strip()):  # not `written`: the plain text of a formula has no braces
             values = tuple(_value(value.strip()) for value in listed[2].split(","))
             found[listed[1]] = found.get(listed[1], Assumed())._replace(values=values)
@@ -178,9 +173,10 @@ def assumptions(texts: Iterable[str]) -> dict[str, Assumed]:
 
 def _value(text: str) -> Any:
     """A number as written, integer or not, or else the text."""
-    if re.fullmatch(r"[-+]?\d+", text):
-        return int(text)
-    return float(text) if re.fullmatch(NUMBER, text) else text
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def is_known(name: str, values: Sequence[Any]) -> bool:
@@ -244,7 +240,7 @@ def _numbers(name: str, declared: Sequence[Any], assumed: Assumed) -> Axis:
     """An axis of numbers between two ends, both included."""
     natural = NATURAL[name] if is_known(name, declared) else None
     low, high = assumed.ends if assumed.bounded else (min(declared), max(declared))
-    whole = natural.whole if natural else all(isinstance(value, int) for value in (*declared, low, high))
+    whole = natural.whole if natural else all(isinstance(value, int) for value in declared) and low % 1 == high % 1 == 0
     if natural and not assumed.bounded:
         low, high = natural.ends(low, high)
     low, high = max(low, assumed.ends[0]), min(high, assumed.ends[1])
