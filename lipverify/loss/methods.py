@@ -34,14 +34,13 @@ from lipverify.loss.work import Progress, budgeted
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
 from lipverify.problem.law import Sum
-from lipverify.problem.laws import Affine, Linear
+from lipverify.problem.laws import Affine
 from lipverify.problem.own import refusing
 from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.whitening import isotropic_form
 
 if TYPE_CHECKING:
     from lipverify.loss.certified import CertifiedTerms
-    from lipverify.loss.montecarlo.elliptic import SphereNoise
 
 Options = dict[str, Any]
 
@@ -165,13 +164,6 @@ def _isotropic(method: LossMethod, problem: Problem, w: Floats, options: Options
     return method.serve(problem, w, options)
 
 
-def _sampled(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
-    """Serve any problem; on an ellipsoid use the exact noise on the sphere to reduce the variance."""
-    if options.get("sampling") is None:
-        options.setdefault("sphere_noise", _sphere_noise)
-    return method.serve(problem, w, options)
-
-
 TABLE: dict[str, Method] = {
     method.name: method
     for method in (
@@ -194,7 +186,6 @@ TABLE: dict[str, Method] = {
             "interval",
             grade="sampled",
             function=("lipverify.loss.montecarlo", "montecarlo_terms"),
-            prepare=_sampled,
             additive=False,
             repeats={"sampling": {"contexts": 20_000, "stream": "falsify"}},
         ),
@@ -362,7 +353,6 @@ def loss_terms(
     contexts: int | None = ...,
     rtol: float | None = ...,
     interval: IntervalName = ...,
-    sphere_noise: SphereNoise | None = ...,
     seed: int = ...,
     stream: str = ...,
     backend: BackendName | None = ...,
@@ -511,9 +501,3 @@ def _whitened(problem: Problem, w: Any, options: dict[str, Any]) -> LossTerms:
         f"{name}_error": getattr(terms, f"{name}_error") + off * getattr(terms, name) for name in ("noise", "bias")
     }
     return replace(terms, problem=problem, w=w, **errors)
-
-
-def _sphere_noise(d: int, n: int | float, w: Any) -> tuple[Any, Any]:
-    """The noise over sigma^2 on the sphere and its error, for sampling on an ellipsoid."""
-    terms = loss_terms(Problem(d=d, n=n, law=Linear()), w)
-    return terms.noise, terms.noise_error

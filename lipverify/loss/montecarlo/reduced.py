@@ -20,7 +20,7 @@ each. The first two hold (u, v) of the four directions, the others (u, v) of two
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,53 +49,19 @@ def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
     >>> (a - b).round(15).item(), (a * a + b * b).round(9).item()
     (0.0, 1.0)
     """
-    return _turned(xp.sqrt(-xp.expm1(xp.log(u + TINY) * (2 / (d - 2)))) if d > 2 else 1.0, v, xp)
-
-
-def normal_pairs(u: Array, v: Array, xp: Any) -> tuple[Array, Array]:
-    """Two independent standard normals from uniforms on [0, 1): the limit of d^{1/2} `projected` for large d."""
-    return _turned(xp.sqrt(-2 * xp.log(u + TINY)), v, xp)
-
-
-def _turned(R: Array | float, v: Array, xp: Any) -> tuple[Array, Array]:
-    """R (cos 2 pi v, sin 2 pi v), from the tangent of the half angle: one vectorised function instead of two."""
-    h = xp.tan(np.pi * v)
+    R = xp.sqrt(-xp.expm1(xp.log(u + TINY) * (2 / (d - 2)))) if d > 2 else 1.0
+    h = xp.tan(np.pi * v)  # of the half angle: one vectorised function instead of a sine and a cosine
     square = h * h
     scale = R / (1 + square)
     return scale * (1 - square), 2 * scale * h
-
-
-@dataclass(frozen=True)
-class Split:
-    """A ridge law as a share of the linear law, which is averaged in closed form, and other links h_k(z, xp)."""
-
-    linear: float
-    links: Callable[[Array, Any], list[Array]]
-
-
-@by_law
-def split(law: RidgeLaw) -> Split:
-    """The linear law in a ridge law, registered by its class; by default there is none."""
-    return Split(0.0, law.links)
-
-
-@split.register(Affine, Linear)
-def _linear(law: RidgeLaw) -> Split:
-    return Split(1.0, lambda z, xp: [])
-
-
-@split.register(ReLU)
-def _relu(law: ReLU) -> Split:
-    """Two half-lines are half of z and half of |z|."""
-    return Split(0.5, lambda z, xp: [xp.abs(z)])
 
 
 def slope_of(law: Law) -> float:
     """A Lipschitz constant of all components of a ridge law together in <q, x>; infinite if none is known."""
     if not isinstance(law, RidgeLaw):
         return math.inf
-    # half of z and half of |z| have slope 1 together
-    return 1.0 if split(law).linear else math.sqrt(sum(link.slope**2 for link in law.bounds()))
+    # a ReLU law is half of z and half of |z|, which have slope 1 together; a subclass may have other links
+    return 1.0 if type(law) in (Affine, Linear, ReLU) else math.sqrt(sum(link.slope**2 for link in law.bounds()))
 
 
 @dataclass(frozen=True)
@@ -113,7 +79,7 @@ class Reduced(Divisible):
     @property
     def linear(self) -> bool:
         """True if the link is the identity, so that the direction is averaged in closed form."""
-        return split(self.law).linear == 1
+        return type(self.law) in (Affine, Linear)  # a subclass may have other links
 
     @property
     def size(self) -> int:

@@ -3,9 +3,8 @@ r"""Loss terms by sampling, each with a 95 % interval that is valid at every num
     noise = sigma^2 E sum_i a_i^2,    bias = v E sum_k (sum_i a_i f_k(x_i) - f_k(x))^2.
 
 The label noise and the amplitudes of the law are averaged in closed form, so samples are bounded. A ridge law on the
-sphere, on an ellipsoid or with normal covariates is reduced to two numbers per token; everything else, or
-`sampling="full"`, is drawn in R^d. The code works with any library of the array API standard; draws come from
-addressed streams.
+sphere is reduced to two numbers per token; everything else, or `sampling="full"`, is drawn in R^d. The code works with
+any library of the array API standard; draws come from addressed streams.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from lipverify.loss.attention import attention_for
 from lipverify.loss.kernels import Kernel, kernel_for
 from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_of
-from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
 from lipverify.loss.montecarlo.full import Full, KernelAttention, LinearAttention
 from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
@@ -34,11 +32,10 @@ from lipverify.loss.montecarlo.windows import grid_of
 from lipverify.loss.terms import AttentionName, BackendName, IntervalName, LossTerms, Sampling
 from lipverify.loss.work import Progress
 from lipverify.problem import Problem
-from lipverify.problem.composed import ridge_form
 from lipverify.problem.fields import variation_of
-from lipverify.problem.law import summands
+from lipverify.problem.law import RidgeLaw, summands
 
-Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
+Samples = Reduced | Full | Fields | LinearAttention | KernelAttention
 
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
 INTERVALS: dict[IntervalName, type[Tally]] = {"checked": CheckedTally, "betting": Tally, "normal": NormalTally}
@@ -60,7 +57,6 @@ def montecarlo_terms(
     contexts: int | None = None,
     rtol: float | None = None,
     interval: IntervalName = "checked",
-    sphere_noise: SphereNoise | None = None,
     seed: int = 0,
     stream: str = "",
     backend: BackendName | None = None,
@@ -85,9 +81,8 @@ def montecarlo_terms(
         "softmax", "linear" (predictions (1/n) sum_i y_i w x_i^T M x) or a kernel of `lipverify.attention`, for tokens
         on the sphere and M the identity.
     sampling
-        "reduced" (two numbers per token; for ridge laws and their images under a linear map, on the sphere, on an
-        ellipsoid or for normal covariates, with any M) or "full" (whole contexts in R^d). By default "reduced" if it
-        applies.
+        "reduced" (two numbers per token; for ridge laws, tokens on the sphere and M the identity) or "full" (whole
+        contexts in R^d). By default "reduced" if it applies.
     contexts
         Number of contexts; by default those of about 4e7 numbers, 131072 at most. Reduced sampling draws them in
         bundles of four that share their tokens.
@@ -102,9 +97,6 @@ def montecarlo_terms(
         standard errors; it assumes that the mean is normal and that the sampled variance is the true one, which no
         number of samples can show, and it is refused if the samples contradict this (`NormalTally`). It is the only
         choice if there is no bound (unbounded covariates).
-    sphere_noise
-        A method for the noise on the sphere; with it, reduced sampling on an ellipsoid draws only queries for the
-        noise. `loss_terms` passes the exact method, unless `sampling` is given.
     seed, stream
         Address of the random numbers. It is an integer and no generator (the `rng` of SciPy's SPEC 7): every stream has
         an address, so no result depends on what was drawn before it.
@@ -147,7 +139,7 @@ def montecarlo_terms(
         return record(noise=w, bias=w, noise_error=w, bias_error=w)
 
     def at(address: str) -> Samples:
-        return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where, sphere_noise)
+        return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where)
 
     with where.at_work():
         first = at(stream)
@@ -173,7 +165,6 @@ def montecarlo_terms(
             )
         said = tally.says(error, [f"{term} at w = {at:g}" for term in ("noise", "bias") for at in np.ravel(w)])
         scales = np.repeat(units, np.size(w))
-        error = error + first.off if isinstance(first, Elliptic) else error
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
     return record(noise=noise, bias=bias, noise_error=noise_error, bias_error=bias_error, reason=said)
@@ -188,7 +179,6 @@ def sampler(
     seed: int = 0,
     stream: str = "",
     backend: Backend = NUMPY,
-    sphere_noise: SphereNoise | None = None,
 ) -> Samples:
     """The sampler of both terms on a grid of w."""
     if M is not None and np.any(M):  # move the size of M to w, so that neither over- nor underflows by itself
@@ -201,9 +191,6 @@ def sampler(
     if attention == "linear":
         return LinearAttention(problem, w, M, **address)
     if sampling == "reduced":
-        if not (problem.isotropic and M is None):
-            largest = problem.covariates.scale**2
-            return Elliptic(problem, grid_of(w, largest), M, sphere_noise, **address)
         kind = Fused if backend.compiled is not None and is_compiled(problem.law) else Reduced
         return kind(problem, grid_of(w), **address)
     if any(variation_of(part, problem.d) is not None for _, part in summands(problem.law)):
@@ -216,14 +203,12 @@ def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampl
     if not isinstance(attention, Kernel):
         chosen("attention", attention, get_args(AttentionName))
         attention_for(attention, problem.law)
-    ridge = ridge_form(problem.law, 1) is not None  # there is one at every d or at none, and B may have d^2 numbers
-    reducible = ridge and problem.covariates.elliptic and attention == "softmax"
+    reducible = isinstance(problem.law, RidgeLaw) and problem.isotropic and M is None and attention == "softmax"
     if sampling is None:
         return "reduced" if reducible else "full"
     if chosen("sampling", sampling, SAMPLINGS) == "reduced" and not reducible:
         raise InvalidInput(
-            "sampling = 'reduced' needs softmax, the sphere, an ellipsoid or normal covariates, and a ridge law or one "
-            "made of it by a linear map; use sampling='full'."
+            "sampling = 'reduced' needs softmax, M = w I, tokens on the sphere and a ridge law; use sampling='full'."
         )
     return sampling
 
@@ -255,8 +240,7 @@ def numbers_of(drawn: Samples, problem: Problem) -> float:
     """Cost of a context in units of a drawn number."""
     if isinstance(drawn, Fields):
         return drawn.numbers
-    two = isinstance(drawn, Reduced | Elliptic)
-    return float(problem.n) * (2 / drawn.contexts_a_sample if two else problem.d)
+    return float(problem.n) * (2 / drawn.contexts_a_sample if isinstance(drawn, Reduced) else problem.d)
 
 
 def require_affordable(contexts: int, draws: float, advice: str, followed: bool = False) -> None:

@@ -52,12 +52,9 @@ PATHS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "full": ({"law": ReLU()}, {"sampling": "full"}),
     "full, affine": ({"law": Affine()}, {"sampling": "full"}),
     "matrix": ({"law": ReLU()}, {"M": M}),
-    "matrix, full": ({"law": ReLU()}, {"M": M, "sampling": "full"}),
     "linear attention": ({"law": ReLU()}, {"attention": "linear"}),
     "ellipsoid": ({"law": Affine(), "covariates": Ellipsoid([4.0, 1.0, 0.5])}, {}),
     "ellipsoid, relu": ({"law": ReLU(), "covariates": Ellipsoid([4.0, 1.0, 0.5])}, {}),
-    "ellipsoid, full": ({"law": ReLU(), "covariates": Ellipsoid([4.0, 1.0, 0.5])}, {"sampling": "full"}),
-    "ellipsoid, queries alone": ({"law": Cosine(2.0), "covariates": Ellipsoid([4.0, 1.0, 0.5])}, {"sampling": None}),
     "normal covariates": (
         {"law": Affine(), "covariates": Gaussian(np.eye(3))},
         {"interval": "normal", "contexts": 8000, "w": [0.1]},
