@@ -28,7 +28,7 @@ from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.compiling import has_compiler
 from lipverify.foundation.means.betting import Tally, betting_interval
 from lipverify.foundation.streams import uniforms
-from lipverify.laws import RBF, Affine, Cosine, Law, Quadratic, ReLU, ReLUNetwork, Ridge, Sum, Transformed
+from lipverify.laws import RBF, Affine, Cosine, Law, Quadratic, ReLU, Ridge, Sum, Transformed
 from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.terms import sampler
 
@@ -111,7 +111,6 @@ LAWS: dict[str, Law] = {
     "|z|": Ridge(np.abs, kinks=(0.0,)),
     "cosine(3)": Cosine(3.0),
     "relu + 2*cosine(3)": ReLU() + 2 * Cosine(3.0),
-    "network": ReLUNetwork(),
     "rbf": RBF(),
 }
 SIZES, WINDOWS = ((2, 20), (5, 100), (3, 3000)), np.array([0.5, 2.0, 8.0])

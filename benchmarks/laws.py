@@ -15,7 +15,7 @@ import numpy as np
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
-from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal
+from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 
 EXPONENTIALS = 10**6
 DIMENSIONS = (2, 3, 10)
@@ -38,7 +38,6 @@ LAWS: dict[str, Callable[[], Law]] = {
     "rbf": RBF,
     "kernel": lambda: Zonal(lambda t: 1 / (2 - t)),
     "polynomial": lambda: Zonal(lambda t: (t + t**3) / 2),
-    "network": ReLUNetwork,
     "spectrum": lambda: Zonal(spectrum=(0.0, 1.0, 0.5, 0.25)),
     "sum": lambda: ReLU() + Cosine(L=3.0),
 }

@@ -4,7 +4,6 @@ from lipverify.problem.composed import LowRank, Sampled, Transformed
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Bound, FunctionLaw, Law, RidgeLaw, Sum, mixture
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU, WithOffset
-from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.written import LAWS, law_named
 
@@ -21,7 +20,6 @@ __all__ = [
     "Matern",
     "Quadratic",
     "ReLU",
-    "ReLUNetwork",
     "Ridge",
     "RidgeLaw",
     "Sampled",

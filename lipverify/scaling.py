@@ -22,12 +22,8 @@ claim that is judged belongs to these exponents, and its power of the logarithm 
 differs from it by LOG_APART = 1/3 or more.
 
 The error is evidence, not a bound: several members of the class may fit the values about equally well, and it covers
-those that a few models with powers and logarithms find (`lipverify.limits`). Searches for members outside of it
-(tests/scaling, tests/slow/test_growth.py) have up to five terms, mixed signs, ladders of 6 to 26 decades, values
-accurate to 1e-12, and sums in which a power and a logarithm cancel, with values accurate to 1e-6 to 1e-2. No drawn sum
-is outside. Of 28 climbs by an optimiser two were, the worst by 1.7 times: two powers and a logarithm whose drifts
-cancel, so that the local exponents stand still at the end of the ladder. Where all drifts have one sign (positive
-terms, no positive power of a logarithm, the leading term's the largest), 14 climbs reached 0.33 of the error.
+those that a few models with powers and logarithms find (`lipverify.limits`). docs/verdicts.md has the searches for
+members outside of it (tests/scaling, tests/slow/test_growth.py).
 
 Outside the class one sum in several thousand is outside the error if its leading term has no more than half or
 exponents are 0.01 apart. A drift like s^a exp(c (log s)^g), g < 1, is no such sum; the error covers it if the local

@@ -6,7 +6,7 @@
 | n | 2 to 20 half of the time, else log-uniform to 1e6 or to the largest declared value |
 | w | sometimes 0, else log-uniform to 1000 or to the largest declared value |
 | L, sigma | log-uniform from a tenth of the least declared value to ten times the largest; 0 if it is declared |
-| law, if the values are names of laws | named laws, kinks, jumps, networks, covariances, their sums, as text |
+| law, if the values are names of laws | named laws, kinks, jumps, covariances, their sums, as text |
 | covariates, likewise | the sphere, ellipsoids and normal covariates of one to three variances, as text |
 | any other number | from the least to the largest declared value; integers stay integers |
 | text, values that define symbols, coordinates of a control, and those that `over` couples | as declared |
@@ -333,7 +333,6 @@ def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:
     single = st.one_of(
         *smooth,
         number.map(lambda L: f"cosine({L})"),
-        number.map(lambda bias: f"network({bias})"),
         kinks.map(lambda text: f"steps({text})"),
         coefficients.map(lambda k: f"zonal({k})"),
         coefficients.map(lambda c: f"series({c})"),

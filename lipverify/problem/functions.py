@@ -59,10 +59,10 @@ class Steps:
 
 @dataclass(frozen=True)
 class ArcCosine:
-    r"""scale (1 + b^2) (sin a + (pi - a) cos a) / pi, cos a = (t + b^2) / (1 + b^2): of u uniform on S^d or S^{d-1}.
+    r"""scale (sin a + (pi - a) cos a) / pi, cos a = t.
 
-    With (z)_+ = max(z, 0), u uniform on S^{m-1} and X, X' in R^m: E (<u, X>)_+ (<u, X'>)_+ is
-    |X| |X'| (sin a + (pi - a) cos a) / (2 pi m), a the angle between X and X'. Here X = (x, b).
+    With (z)_+ = max(z, 0), u uniform on S^{d-1} and unit vectors x, x' at the angle a, it is E (<u, x>)_+ (<u, x'>)_+
+    for scale = 1 / (2 d).
 
     Source: Cho and Saul 2009, Kernel Methods for Deep Learning, section 2.1, their kernel of degree 1.
 
@@ -71,26 +71,11 @@ class ArcCosine:
     """
 
     scale: float
-    bias: float = 0.0
 
     def __call__(self, t: Floats) -> Floats:
-        size = 1 + self.bias**2
-        cosine = np.clip((t + self.bias**2) / size, -1.0, 1.0)
+        cosine = np.clip(t, -1.0, 1.0)
         angle = np.arccos(cosine)
-        return np.asarray(self.scale * size / math.pi * (np.sin(angle) + (math.pi - angle) * cosine))
-
-    def variogram(self, r: Floats) -> Floats:
-        """2 scale (1 + b^2) (1 - cos a - (sin a - a cos a) / pi), sin(a/2) = r / (2 (1 + b^2)^{1/2}), accurate to
-        rounding.
-        """
-        size = 1 + self.bias**2
-        sine = np.asarray(r, dtype=float) / (2 * math.sqrt(size))
-        angle = 2 * np.arcsin(np.minimum(sine, 1.0))
-        square = angle**2
-        series = angle**3 / 3 * (1 - square / 10 * (1 - square / 28 * (1 - square / 54)))
-        # the series goes to a^9, and its remainder is less than 1e-17 of it
-        rest = np.where(angle < 0.05, series, np.sin(angle) - angle * np.cos(angle))
-        return np.asarray(2 * self.scale * size * (2 * sine**2 - rest / math.pi))
+        return np.asarray(self.scale / math.pi * (np.sin(angle) + (math.pi - angle) * cosine))
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,8 @@ from numpy.random import Generator
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.showing import axes
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
-from lipverify.foundation.style import in_style
 from lipverify.foundation.validation import number, zero_or_more
 from lipverify.problem.functions import Weighted
 
@@ -117,7 +115,7 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
         >>> Affine(L=3.0).covariance(d=4)(np.array([1.0, 0.0])).tolist()
         [0.75, 0.0]
         """
-        known = "affine, linear, relu, cosine, quadratic, relu-network, Matern, RBF, Zonal and their sums"
+        known = "affine, linear, relu, cosine, quadratic, Matern, RBF, Zonal and their sums"
         raise InvalidInput(f"law = {self!r}: its covariance has no closed form here; these have one: {known}.")
 
     def __add__(self, other: Law) -> Law:
@@ -219,15 +217,6 @@ class RidgeLaw(FunctionLaw, frozen=True):
     def isotropic(self) -> bool:
         """True: q is uniform."""
         return True
-
-    @in_style
-    def plot(self, ax: Any = None) -> Any:
-        """Plot the links h_k(z), z = <q, x> from -1 to 1, without their amplitudes; return the axes."""
-        ax, z = axes(ax), np.linspace(-1, 1, 401)
-        for k, values in enumerate(self.links(z, np), 1):
-            ax.plot(z, values, label=f"link {k}")
-        ax.set(xlabel="<q, x>", ylabel="link", title=repr(self))
-        return ax
 
     def draw(self, rng: Generator, contexts: int, d: int) -> Array:
         """Directions q, (contexts, d)."""

@@ -3,7 +3,6 @@
 | word | law |
 |---|---|
 | `affine(L)`, `linear(L)`, `relu(L)`, `quadratic(L)`, `cosine(L)` | the named laws; L = 1 by default |
-| `network(bias, L)` | `ReLUNetwork`, a random network of two layers |
 | `power(j, L)` | the link L z^j / j |
 | `wave(k, L)` | the link L sin(k z) / k |
 | `kinked(c_1, c_2, ...)` | the mean of abs(z - c) over the places |
@@ -37,7 +36,6 @@ from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.functions import Kinked, PowerSeries, Steps, Wave
 from lipverify.problem.law import Law, times
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU, Scaled
-from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 LONGEST, LARGEST_POWER = 1000, 20
@@ -46,7 +44,6 @@ LAWS: dict[str, type[Scaled]] = {law.name: law for law in (Affine, ReLU, Cosine,
 """The named laws with L as their only parameter. A new law is added to the language here."""
 WORDS: dict[str, Callable[..., Law]] = {
     "linear": Linear,
-    "network": lambda bias=1.0, L=1.0: ReLUNetwork(L=L, bias=bias),
     "power": lambda j, L=1.0: Ridge(PowerSeries((*(0.0,) * _degree(j), L / j))),
     "wave": lambda k, L=1.0: Ridge(Wave(L, _positive(k))),
     "kinked": lambda *at: Ridge(Kinked(1.0, _some(at)), kinks=at),
@@ -70,7 +67,7 @@ Meant = TypeVar("Meant", Law, Covariates)
 def law_named(name: str, L: float = 1.0) -> Law:
     """The law called `name` (as on the command line) with Lipschitz constant `L`, or a written-out law times `L`.
 
-    `lipverify.problem.written` has the words: "relu + 2*cosine(3)", "kinked(0.3)", "network(0.5)".
+    `lipverify.problem.written` has the words: "relu + 2*cosine(3)", "kinked(0.3)", "zonal(0, 1)".
 
     Parameters
     ----------

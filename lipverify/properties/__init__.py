@@ -2,14 +2,7 @@
 
 Each function takes concrete values, so it works with and without Hypothesis. It raises `AssertionError` with the
 values, the rule and the excess, and returns error / allowed, for `hypothesis.target`. NaN fails.
-
-| on | properties |
-|---|---|
-| the two terms of the loss | `noise_is_between`, `noise_grows`, `weights_are_equal` |
-| how they scale | `noise_scales`, `bias_scales` |
-| several methods | `agree`, `covers` |
-| a law of tasks | `is_isotropic`, `is_lipschitz`, `keeps_its_extents` |
-| an optimal w | `is_a_minimum` |
+docs/testing.md has a table of them.
 """
 
 from lipverify.foundation.lazy import directory

@@ -15,7 +15,7 @@ from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.written import LAWS, law_named
 from lipverify.strategies.geometry import rotations
-from lipverify.strategies.numbers import constants, dimensions
+from lipverify.strategies.numbers import constants
 
 Bounds = tuple[float, float]
 
@@ -141,36 +141,9 @@ def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrateg
     return st.one_of(coefficients.map(lambda c: Zonal(spectrum=c)), series)
 
 
-def directed_laws(d: int, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[FunctionLaw]:
-    """Laws that depend on the direction in R^d: low-rank laws and linearly transformed laws.
-
-    Parameters
-    ----------
-    d
-        Dimension.
-    L
-        Bounds of the Lipschitz constant.
-
-    Returns
-    -------
-    SearchStrategy[FunctionLaw]
-        A Hypothesis strategy, for `@given`.
-
-    Raises
-    ------
-    InvalidInput
-        If `d` is not a dimension, or `L` is not a pair of bounds.
-
-    Shrinks to the affine law of the first coordinate. Only sampling accepts these laws.
-
-    Examples
-    --------
-    >>> from hypothesis import find
-    >>> find(directed_laws(2), lambda law: True).bounds()[0].extent
-    2.0
-    """
-    dimensions(d, d)
-    ridge = named_laws(L=L)
+def directed_laws(d: int) -> st.SearchStrategy[FunctionLaw]:
+    """Low-rank and linearly transformed laws in R^d, which only sampling accepts."""
+    ridge = named_laws()
 
     def low_rank(k: int, R: Any, law: RidgeLaw) -> LowRank:
         return LowRank(R[:, :k], law)

@@ -33,7 +33,7 @@ def problems(
     d, n, sigma
         See `dimensions`, `lengths` and `constants` for the bounds.
     law
-        One of `laws()` by default; with `isotropic=False` also one of `directed_laws`.
+        One of `laws()` by default; with `isotropic=False` also a low-rank or a linearly transformed law.
     covariates
         The sphere by default; with `isotropic=False` any of `covariates`.
     isotropic

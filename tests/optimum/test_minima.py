@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lipverify import LossTerms, Problem, loss_terms, optimal_window, strategies
 from lipverify.checks.softmax.class_probabilities import ClassLaw
-from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
+from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal, mixture
 from lipverify.loss.exact import rough_terms
 from lipverify.optimum import Optimum
 from lipverify.optimum.window import local, minimiser  # internal: its loss is moved
@@ -254,8 +254,7 @@ MADE_OF_OTHERS: tuple[Law, ...] = (
     ReLU() + Cosine(L=3.0),
     2 * Cosine(L=2.0) + Quadratic(),
     mixture({ReLU(): 0.25, Quadratic(): 0.75}),
-    ReLUNetwork(),
-    ReLUNetwork(bias=0.0) + Affine(),
+    RBF() + Affine(),
     RBF(length=0.5),
     Matern(nu=2.5) + Cosine(L=1.0),
 )
@@ -263,7 +262,7 @@ MADE_OF_OTHERS: tuple[Law, ...] = (
 
 @pytest.mark.parametrize("law", MADE_OF_OTHERS, ids=repr)
 def test_every_law_with_an_exact_loss_has_its_derivatives_at_zero(law: Law) -> None:
-    """Sums and networks were once refused as having neither links nor a covariance, where w* is below 1/2."""
+    """Sums were once refused as having neither links nor a covariance, where w* is below 1/2."""
     problem, h = Problem(d=10, n=9, law=law), 1e-3
     terms = loss_terms(problem, [0.0, h])
     bias, _, error = local.derivatives(problem, float(terms.bias[0]), float(terms.noise[0]))
@@ -272,8 +271,8 @@ def test_every_law_with_an_exact_loss_has_its_derivatives_at_zero(law: Law) -> N
     assert abs(bias[1]) * h + abs(bias[2]) * h**2 / 2 > h**3 * terms.bias[0]  # power: without them the test would fail
 
 
-def test_a_sum_and_a_network_have_an_optimum_below_one_half() -> None:
-    for law in (ReLU() + Cosine(L=3.0), ReLUNetwork()):
+def test_a_sum_has_an_optimum_below_one_half() -> None:
+    for law in (ReLU() + Cosine(L=3.0), RBF() + Affine()):
         problem = Problem(d=10, n=9, law=law)
         found = optimal_window(problem)
         assert 0 < found.w < local.REACH

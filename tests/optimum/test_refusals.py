@@ -42,7 +42,7 @@ def window(of: Any = FAR, contexts: Any = 640, **options: Any) -> Any:
 
 
 def trained(of: Any = SMALL, attention: Any = "softmax", every: Any = 1, **recipe: Any) -> Any:
-    usual = {"optimiser": "adam", "learning_rate": 0.05, "steps": 500, "batch": 256, "start": 0.1}
+    usual: dict[str, Any] = {"optimiser": "adam", "learning_rate": 0.05, "steps": 500, "batch": 256, "start": 0.1}
     return lambda: Recipe(**usual | recipe).runs(of, ["a"], attention=attention, every=every, seed=0)
 
 
@@ -74,7 +74,7 @@ INVALID: list[tuple[Any, str]] = [
     (trained(steps=0), "steps = 0"),
     (trained(batch=2.5), "batch = 2.5"),
     (trained(every=0), "every = 0"),
-    (lambda: held_out_losses(SMALL, [np.eye(2)], held_out=63), "held_out = 63"),
+    (lambda: held_out_losses(SMALL, np.eye(2)[None], held_out=63), "held_out = 63"),
     (trained(learning_rate=0.0), "learning_rate = 0.0"),
     (trained(learning_rate=INF), "learning_rate = inf"),
     (trained(learning_rate=NAN, optimiser="gd"), "learning_rate = nan"),

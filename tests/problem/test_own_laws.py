@@ -12,7 +12,7 @@ import sympy
 from lipverify import Problem, leading, loss_terms, optimal_window, sensitivity
 from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput
-from lipverify.laws import Affine, Bound, Linear, LowRank, ReLU, ReLUNetwork, Ridge, RidgeLaw, WithOffset
+from lipverify.laws import Affine, Bound, Linear, LowRank, ReLU, Ridge, RidgeLaw, WithOffset
 from lipverify.loss import asymptotic
 from lipverify.problem.law import proportional  # internal: the registrations of a user's law
 from lipverify.problem.laws import Scaled  # internal: a user's law with an L
@@ -152,7 +152,7 @@ def test_an_optimum_is_as_certain_as_its_losses() -> None:
 
 
 def test_laws_proportional_to_L_are_known_as_such() -> None:
-    assert [proportional(law) for law in (Affine(), Linear(), ReLUNetwork(), Power(), Cubed())] == [True] * 3 + [
+    assert [proportional(law) for law in (Affine(), Linear(), ReLU(), Power(), Cubed())] == [True] * 3 + [
         False,
         True,
     ]

@@ -1,4 +1,4 @@
-"""Sums, multiples and mixtures of laws, the random network, and laws as text."""
+"""Sums, multiples and mixtures of laws, and laws as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from lipverify.laws import (
     Linear,
     Quadratic,
     ReLU,
-    ReLUNetwork,
     Ridge,
     Sampled,
     Sum,
@@ -56,7 +55,7 @@ def test_the_bias_of_a_sum_is_that_of_its_covariance(one: Law, other: Law, d: in
     assert factor in (0.0, 1.0) or abs(factor - 1) < 1e-3 or missed(wrong, whole) > 1
 
 
-@pytest.mark.parametrize("law", [ReLU() + 2 * Cosine(L=3.0), mixture({ReLUNetwork(): 0.5, Quadratic(): 0.5})])
+@pytest.mark.parametrize("law", [ReLU() + 2 * Cosine(L=3.0), mixture({Cosine(L=2.0): 0.5, Quadratic(): 0.5})])
 def test_a_sum_is_sampled_as_it_is_computed(law: Sum) -> None:
     exact, sampled = terms(law), terms(law, method="montecarlo", contexts=4000)
     assert missed(exact, sampled) <= 2
@@ -73,26 +72,6 @@ def test_a_sum_of_functions_that_are_drawn_whole_has_the_loss_of_the_sum() -> No
     whole = terms(Sampled(both, extent=5.0), method="montecarlo", contexts=20_000)
     assert missed(terms(2 * Cosine(L=3.0) + Quadratic()), whole) <= 2
     assert missed(terms(Cosine(L=3.0) + Quadratic()), whole) > 2
-
-
-@pytest.mark.parametrize("width", [pytest.param(1, marks=pytest.mark.slow), 3])
-def test_a_network_of_any_width_has_the_loss_of_its_covariance(width: int) -> None:
-    law = ReLUNetwork(L=2.0, bias=0.7)
-
-    def network(rng: Any, contexts: int, d: int) -> Any:
-        u = rng.standard_normal((contexts, width, d + 1))
-        u /= np.linalg.norm(u, axis=-1, keepdims=True)
-        a = rng.uniform(-law.L, law.L, (contexts, width)) / np.sqrt(width)
-
-        def f(x: Any) -> Any:
-            hidden = np.maximum(np.einsum("cmd,ckd->cmk", x, u[..., :-1]) + law.bias * u[:, None, :, -1], 0)
-            return np.einsum("cmk,ck->cm", hidden, a)
-
-        return f
-
-    sampled = terms(Sampled(network, extent=2 * law.L * np.sqrt(width)), method="montecarlo", contexts=40_000)
-    assert missed(terms(law), sampled) <= 2
-    assert missed(terms(2 * law), sampled) > 2
 
 
 def test_closed_covariances_are_those_of_the_links() -> None:
@@ -123,7 +102,7 @@ def test_a_law_and_a_number_have_no_sum() -> None:
     [
         ("relu + 2*cosine(3)", ReLU() + 2 * Cosine(L=3.0)),
         ("-0.5*quadratic(L=4)", Quadratic(L=2.0)),
-        ("network(0.5, 2) + zonal(0, 1)", ReLUNetwork(L=2.0, bias=0.5) + Zonal(spectrum=(0.0, 1.0))),
+        ("relu(2) + zonal(0, 1)", ReLU(L=2.0) + Zonal(spectrum=(0.0, 1.0))),
         ("kinked(-0.5, 0.5)", law_written("kinked(-0.5, 0.5)")),
     ],
 )

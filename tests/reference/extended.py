@@ -474,30 +474,19 @@ def relu(d: int, top: int) -> Harmonics:
         for degree in range(0, top - 1, 2):
             b *= -arb(degree - 1) / (degree + d + 1)
             k += [dimension(d, degree + 2) * b**2 / 6, arb(0)]
-        return Harmonics(
-            d, extended(k), extended([total])[0], lambda near: arc_cosine(near, Extended(1) / (3 * d), 0.0)
-        )
+        return Harmonics(d, extended(k), extended([total])[0], lambda near: arc_cosine(near, Extended(1) / (3 * d)))
 
 
-def arc_cosine(near: Numbers, scale: Numbers, bias: float) -> Numbers:
-    """2 scale (1 + b^2) (1 - cos a - (sin a - a cos a) / pi), cos a = (t + b^2) / (1 + b^2)."""
-    size = 1 + Extended(bias) ** 2
-    sine = np.sqrt(near / (2 * size))
+def arc_cosine(near: Numbers, scale: Numbers) -> Numbers:
+    """2 scale (1 - cos a - (sin a - a cos a) / pi), cos a = t."""
+    sine = np.sqrt(near / 2)
     a = 2 * np.arcsin(np.minimum(sine, 1))
     series, term = np.zeros_like(a), a * 1
     for j in range(1, 16):
         term = term * a * a / ((2 * j) * (2 * j + 1))
         series += (-1) ** (j + 1) * 2 * j * term
     rest = np.where(a < 1, series, np.sin(a) - a * np.cos(a))
-    return 2 * scale * size * (2 * sine**2 - rest / PI)
-
-
-def network(d: int, bias: float, top: int) -> Harmonics:
-    """A random ReLU network of L = 1, from its kernel."""
-    scale = Extended(1) / (6 * (d + 1))
-    return tabulated(
-        d, lambda near: arc_cosine(near, scale, bias), math.sqrt(1 + bias**2) * min(1.0, max(bias, 1e-9)), top
-    )
+    return 2 * scale * (2 * sine**2 - rest / PI)
 
 
 def matern(d: int, nu: float, length: float, top: int) -> Harmonics:

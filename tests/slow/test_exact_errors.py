@@ -31,7 +31,6 @@ from lipverify.laws import (
     Matern,
     Quadratic,
     ReLU,
-    ReLUNetwork,
     Ridge,
     WithOffset,
     Zonal,
@@ -95,8 +94,6 @@ def law_of(kind: str, d: int, scale: float, dice: random.Random) -> tuple[Law, C
             share = 10 ** dice.uniform(-2, 2)
             mixed = Cosine(L=scale) + share * Affine(L=1.0)
             return mixed, lambda: extended.added(extended.wave(d, scale), extended.affine(d, share))
-        case "network":
-            return ReLUNetwork(L=1.0, bias=scale), lambda: extended.network(d, scale, few)
         case "matern":
             nu = dice.choice([0.5, 1.5, 2.5])
             return Matern(nu=nu, length=1 / scale), lambda: extended.matern(d, nu, 1 / scale, few)
@@ -121,7 +118,6 @@ KINDS = (
     "linear",
     "quadratic",
     "relu",
-    "network",
     "matern",
     "power",
     "zonal",

@@ -14,13 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sympy
-from sympy import pi
 
 from lipverify.errors import OutOfReach
 from lipverify.loss.asymptotic.links import meant, read, unswitched
 from lipverify.loss.asymptotic.sphere import Expr, d, w
 from lipverify.problem.fields import RBF, Matern
-from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Zonal
 
 r = sympy.Symbol("r", positive=True)
@@ -75,16 +73,6 @@ def matern(law: Matern) -> Increments:
 def rbf(law: RBF) -> Increments:
     variance, length = meant(law.variance), meant(law.length)
     return increments_of(2 * variance * (1 - sympy.exp(-(r**2) / (2 * length**2))))
-
-
-def network(law: ReLUNetwork) -> Increments:
-    """The variogram from the covariance of Cho and Saul, see `ReLUNetwork`; it depends on d."""
-    size = 1 + meant(law.bias) ** 2
-    angle = 2 * sympy.asin(r / (2 * sympy.sqrt(size)))
-    scale = meant(law.L) ** 2 / 3 * size / (2 * (d + 1))
-    return increments_of(
-        2 * scale * (r**2 / (2 * size) - (sympy.sin(angle) - angle * sympy.cos(angle)).series(r, 0, 6).removeO() / pi)
-    )
 
 
 def zonal(law: Zonal) -> Increments:

@@ -162,7 +162,7 @@ def leading(law: Law, d: int | None = None) -> Leading:
     Parameters
     ----------
     law
-        Affine, Linear, ReLU, Cosine, Quadratic, Matern, RBF, ReLUNetwork, `Zonal`, their sums, or `Ridge` with a link
+        Affine, Linear, ReLU, Cosine, Quadratic, Matern, RBF, `Zonal`, their sums, or `Ridge` with a link
         made of arithmetic, comparisons, np.where, np.clip, erf and NumPy's elementary functions, with its kinks, jumps
         and roots declared. The value of L of a named law does not matter: L is a symbol in the result.
     d

@@ -19,7 +19,6 @@ from lipverify.loss.asymptotic.sphere import Delta, Expr, L, c, laplacian, mean
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU, Scaled
-from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 
@@ -171,4 +170,3 @@ def _zonal(law: Zonal) -> Task | Increments:
 
 task.register(Matern)(fields.matern)
 task.register(RBF)(fields.rbf)
-task.register(ReLUNetwork)(fields.network)

@@ -85,7 +85,7 @@ def rough_terms(
 
 def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tuple[Floats, Floats]:
     """(noise, bias) for a law that is not a sum."""
-    law, _ = sight_of(problem.law).shown(problem.d)
+    law, _ = sight_of(problem.law).shown
     problem, sight = problem.replace(law=law), sight_of(law)
     first, averaged = 0, sight.averaged and route != "zonal"
     if averaged:
@@ -107,7 +107,7 @@ def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tupl
 
 def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
     """Terms by the requested route, or by the routes of the table."""
-    replacement, sentence = sight_of(problem.law).shown(problem.d)
+    replacement, sentence = sight_of(problem.law).shown
     if replacement != problem.law:
         terms = _terms(problem.replace(law=replacement), w, route)
         kind: ErrorKind = terms.error_kind if sight_of(problem.law).traced else "bounded"

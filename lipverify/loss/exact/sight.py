@@ -22,7 +22,6 @@ from lipverify.problem.fields import Field
 from lipverify.problem.fine import features, sighted, undeclared
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, by_law, proportional
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU, WithOffset
-from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 
@@ -81,8 +80,9 @@ class Sight:
         """Number of angles at which two kinks meet as circles on the sphere."""
         return len(meetings_of(self.kinks))
 
-    def shown(self, d: int) -> tuple[Law, str]:
-        """The law that replaces it in computations in dimension d, and a sentence for the result's `reason`."""
+    @property
+    def shown(self) -> tuple[Law, str]:
+        """The law that replaces it in computations, and a sentence for the result's `reason`."""
         return self.law, ""
 
     def error_kind(self, route: str) -> ErrorKind:
@@ -100,19 +100,6 @@ class Sight:
     def remedy(self, kind: ErrorKind) -> str:
         """Advice that would give more digits, if there is any."""
         return ""
-
-
-class _Network(Sight):
-    """A law whose covariance is known in every dimension; its variogram is analytic below 2 (1 + bias^2)^{1/2}."""
-
-    def shown(self, d: int) -> tuple[Law, str]:
-        return _field_of(self.law, d), ""
-
-
-@lru_cache(maxsize=64)
-def _field_of(law: Law, d: int) -> Zonal:
-    """The field of the same covariance, cached because tables are remembered by the identity of their law."""
-    return Zonal(variogram=law.covariance(d).variogram)  # type: ignore[attr-defined]
 
 
 class _OwnClass(Sight):
@@ -137,7 +124,8 @@ class _OwnLink(Sight):
 
     law: Ridge
 
-    def shown(self, d: int) -> tuple[Law, str]:
+    @property
+    def shown(self) -> tuple[Law, str]:
         """The law with its undeclared kinks added, if they are few."""
         completed = sighted(self.law)
         if completed == self.law:
@@ -206,7 +194,6 @@ def _links(law: Any, kind: type[Sight] = _OwnClass) -> Sight:
 
 
 _sight.register(Affine, Linear, ReLU, Cosine, Quadratic, WithOffset)(partial(_links, kind=Sight))
-_sight.register(ReLUNetwork)(_Network)
 _sight.register(Field)(partial(Sight, averaged=True))
 
 

@@ -13,10 +13,9 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.showing import Shown, axes, table
+from lipverify.foundation.showing import Shown, table
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
-from lipverify.foundation.style import in_style
 from lipverify.loss.attention import attention_for, attention_named
 from lipverify.loss.terms import AttentionName
 from lipverify.optimum.matrix.constraints import Constraint, SpectralBall, Symmetric, Unconstrained
@@ -134,16 +133,6 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     def _repr_html_(self) -> str:
         rows = {f"column {j}": column for j, column in enumerate(np.asarray(self.M).T, 1)}
         return table(f"M*, {self._title()}; errors to {float(np.max(self.M_error)):.1g}", rows)
-
-    @in_style
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the entries of M on a colour scale centred at zero and return the axes."""
-        ax = axes(ax)
-        largest = float(np.max(np.abs(self.M))) or 1.0
-        image = ax.imshow(np.asarray(self.M), cmap="RdBu_r", vmin=-largest, vmax=largest)
-        ax.figure.colorbar(image, ax=ax, label="entry of M*")
-        ax.set(xticks=[], yticks=[], title=self.problem.in_words)
-        return ax
 
 
 @makes("sampled", "montecarlo")

@@ -12,7 +12,7 @@ import sympy
 
 from lipverify import Problem, leading, loss_terms
 from lipverify.errors import OutOfReach
-from lipverify.laws import RBF, Affine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Zonal
+from lipverify.laws import RBF, Affine, Law, Matern, Quadratic, ReLU, Zonal
 
 LAWS = [
     (Matern(nu=0.5), 1 / 2),
@@ -24,7 +24,6 @@ LAWS = [
     (Zonal(lambda t: 1 / (2 - t)), 2),
     (Zonal(variogram=lambda r: r**0.6), 3 / 10),
     (Zonal(variogram=lambda r: -2 * np.expm1(-r)), 1 / 2),
-    (ReLUNetwork(L=2.0, bias=0.3), 3 / 2),
     (2 * Affine() + Quadratic(), 2),
     (Matern(nu=0.5) + ReLU(), 1 / 2),
 ]

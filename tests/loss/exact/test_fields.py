@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, growth, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
-from lipverify.laws import RBF, Law, Matern, Quadratic, ReLUNetwork, Zonal
+from lipverify.laws import RBF, Law, Matern, Quadratic, Zonal
 from lipverify.loss import LossTerms
 from lipverify.optimum.window import sensitivity
 from lipverify.problem.fine import cancelled  # internal: the bounds of roundings are compared one by one
@@ -169,17 +169,6 @@ def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> Non
     for law in (variogram, RBF()):
         other, other_error = variance(law, 3)
         assert abs(value - other) <= error + other_error < 1e-10
-
-
-def test_the_table_of_a_network_is_cached() -> None:
-    """Its variogram is a method of a covariance, and each law creates a new covariance."""
-    from lipverify.loss.exact import parts_of
-
-    p = Problem(d=3, n=30, law=ReLUNetwork(bias=0.7))
-    loss_terms(p, 2.0)
-    before = parts_of.cache_info().misses
-    loss_terms(p.replace(law=ReLUNetwork(bias=0.7)), 3.0)
-    assert parts_of.cache_info().misses == before
 
 
 # Covariances given by a K that loses digits near t = 1: the error says so.

@@ -15,7 +15,7 @@ from lipverify.covariates import Ellipsoid
 from lipverify.foundation import Floats, normals
 from lipverify.foundation.means.betting import NEGLIGIBLE  # internal: the probability that bets allow
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
-from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
+from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Sum
 
 # internal: each bound at observable probabilities, and the rounding that a bounded sample may have
 from lipverify.loss.montecarlo.samples import (
@@ -107,7 +107,7 @@ def test_intervals_of_many_tokens_are_narrower_by_it(law: Law, least: float) -> 
 
 
 @pytest.mark.parametrize("w", [0.5, 2.0, 8.0])
-@pytest.mark.parametrize("law", [ReLUNetwork(), RBF()])
+@pytest.mark.parametrize("law", [Cosine(L=3.0), RBF()])
 def test_the_noise_of_whole_contexts_on_an_ellipsoid_is_that_of_the_sphere_stretched(law: Law, w: float) -> None:
     """The interval was once 27 times the normal one at w = 2; all samples are within."""
     problem = Problem(d=3, n=3000, law=law, covariates=Ellipsoid([4.0, 1.0, 4.0]))

@@ -33,7 +33,7 @@ Parts = tuple[TaskAverages, ...]
 @lru_cache(maxsize=32)
 def parts_of(law: Law, d: int) -> Parts:
     """The parts of a law in dimension d, after the replacements of its sight; cached."""
-    replacement, _ = sight_of(law).shown(d)
+    replacement, _ = sight_of(law).shown
     return parts(replacement, d)
 
 

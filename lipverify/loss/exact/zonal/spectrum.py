@@ -24,7 +24,6 @@ from lipverify.problem.fields import Field
 from lipverify.problem.fine import features
 from lipverify.problem.law import Law, RidgeLaw, Sum, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
-from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 CLOSED_FORMS: tuple[type[Law], ...] = (Affine, Quadratic, Cosine, ReLU)
@@ -76,7 +75,7 @@ spectrum.register(Ridge)(lambda law, d, most: of_links(law, d, most, features(la
 spectrum.register(WithOffset)(lambda law, d, most: spectrum(law.ridge, d, most))  # an offset is in k_0 alone
 
 
-@spectrum.register(Field, ReLUNetwork)
+@spectrum.register(Field)
 def _of_covariance(law: Law, d: int, most: int) -> Spectrum:
     return of_covariance(law.covariance(d), d, most)
 
