@@ -110,7 +110,7 @@ def falsify(
     sets it ("0 <= p <= 1"), and the last line prints the searched range. The search moves towards a refutation,
     simplifies a counterexample, measures it again by the other exact route, by balls or by sampling where these apply,
     and writes it as a claims file that `lipverify verify` runs. A point at which the function raises is no
-    counterexample. The next search tries known counterexamples first. Needs the extra `testing`.
+    counterexample. Needs the extra `testing`.
 
     Exit codes: 0 no counterexample; 1 one or more; 2 bad input; 3 nothing could be measured, or two methods disagree.
 

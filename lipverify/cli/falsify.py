@@ -16,7 +16,7 @@ from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.falsify.search import Search, search, whole
 from lipverify.falsify.trial import Again, again
-from lipverify.falsify.written import NAME, Store, claim_at, id_of
+from lipverify.falsify.written import claim_at, id_of
 from lipverify.foundation.files import require_targets, write_whole
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
@@ -35,17 +35,15 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
     file, claims = read_file(path), sought_in(path, id, profile)
     out = out.absolute()
     require_writable(out)
-    require_targets("out", [out / NAME, *(_counterexample(out, sought.id) for sought in claims)])
-    store, told, code = Store.read(out), [], 0
+    require_targets("out", [_counterexample(out, sought.id) for sought in claims])
+    told, code = [], 0
     with progress_of("search, second") as progress:
         for i, sought in enumerate(claims):
             show = _showing(progress, i * seconds, len(claims) * seconds, visible(sought.id))
-            outcome = search(sought, profile, seconds, list(store.of(sought.id)), progress=show)
+            outcome = search(sought, profile, seconds, progress=show)
             rechecks = again(outcome.counterexample, sought, profile) if outcome.counterexample is not None else []
             written: tuple[str, str] = ("", "")
             if outcome.counterexample is not None:
-                store = store.added(sought.id, outcome.counterexample.form, outcome.counterexample.point)
-                store.write(out)
                 written = _write(outcome, file, profile, out)
                 code = max(code, 3 if any(recheck.verdict == "supported" for recheck in rechecks) else 1)
             elif outcome.nearest is None:
@@ -93,9 +91,8 @@ def _lines(outcome: Search, rechecks: Sequence[Again], written: tuple[str, str])
         return [*_none(outcome, id), *_not_reached(outcome), *searched]
     trial = outcome.counterexample
     first = f"first after {counted(outcome.first, 'trial')}, {outcome.first_seconds:.1f} s"
-    how = "kept from before" if outcome.kept else first
     lines = [
-        f"✗ {id}: counterexample ({how}; {counted(outcome.trials, 'trial')}, {outcome.seconds:.1f} s)",
+        f"✗ {id}: counterexample ({first}; {counted(outcome.trials, 'trial')}, {outcome.seconds:.1f} s)",
         f"    at {_where(outcome, trial)}",
     ]
     lines.append(f"    measured {visible(trial.quantity)} = {trial.measured}, claimed {visible(trial.claimed)}")
@@ -158,7 +155,6 @@ def _data(outcome: Search, rechecks: Sequence[Again], written: tuple[str, str]) 
     return {
         "id": outcome.sought.id,
         "found": outcome.counterexample is not None,
-        "kept": outcome.kept,
         "searched": list(outcome.searched),
         "trials": outcome.trials,
         "seconds": round(outcome.seconds, 2),

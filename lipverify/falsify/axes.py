@@ -24,7 +24,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -106,14 +106,13 @@ class Assumed(NamedTuple):
 
 @dataclass(frozen=True)
 class Axis:
-    """A coordinate or several coupled ones: how values are drawn, the range in words, and a membership test."""
+    """A coordinate or several coupled ones: how values are drawn, and the range in words."""
 
     names: tuple[str, ...]
     strategy: st.SearchStrategy[Any]
     """Draws a tuple of values, one for each name."""
     words: str
-    holds: Callable[[tuple[Any, ...]], bool]
-    meaning: Mapping[tuple[Any, ...], Mapping[str, str]]
+    meaning: Mapping[tuple[Any, ...], Mapping[str, str]] = field(default_factory=dict)
     """The meanings of symbols for each tuple of values."""
 
 
@@ -138,14 +137,6 @@ def axes_of(form: Form, over: Mapping[Any, Any], assumed: Mapping[str, Assumed],
 def points_of(axes: Sequence[Axis]) -> st.SearchStrategy[Point]:
     """A strategy that draws the points of the axes."""
     return st.tuples(*(axis.strategy for axis in axes)).map(lambda drawn: _point(axes, drawn))
-
-
-def lies_in(axes: Sequence[Axis], point: Point) -> bool:
-    """True if a point could be drawn; a stored counterexample may lie outside the present region."""
-    names = {name for axis in axes for name in axis.names}
-    return names == set(point.where) and all(
-        axis.holds(tuple(point.where[name] for name in axis.names)) for axis in axes
-    )
 
 
 def assumptions(texts: Iterable[str]) -> dict[str, Assumed]:
@@ -215,7 +206,7 @@ def _declared(names: tuple[str, ...], declared: Mapping[tuple[Any, ...], Mapping
     )
     *most, last = values
     words = f"{together} = {', '.join(most)} or {last}" if most else f"{together} = {last}"
-    return Axis(names, st.sampled_from(list(declared)), words, declared.__contains__, declared)
+    return Axis(names, st.sampled_from(list(declared)), words, declared)
 
 
 def _number(value: Any) -> str:
@@ -232,7 +223,7 @@ def _axis(name: str, declared: Sequence[Any], assumed: Assumed) -> Axis:
     if texts:
         strategy = written_laws(assumed.lipschitz) if name == "law" else written_covariates()
         words = f"{name} = {'any with slopes up to 1' if assumed.lipschitz else 'any that can be written out'}"
-        return Axis((name,), st.tuples(strategy), words, lambda values: _are(MEANT[name], values), {})
+        return Axis((name,), st.tuples(strategy), words)
     return _numbers(name, declared, assumed)
 
 
@@ -251,13 +242,7 @@ def _numbers(name: str, declared: Sequence[Any], assumed: Assumed) -> Axis:
     if low == high:
         return _declared((name,), {(low,): {}})
     strategy = _drawn(name if natural else "", low, high, whole).filter(assumed.allows)
-
-    def holds(values: tuple[Any, ...]) -> bool:
-        [value] = values
-        number = isinstance(value, int | float) and low <= value <= high and assumed.allows(value)
-        return number and (not whole or float(value).is_integer())
-
-    return Axis((name,), st.tuples(strategy), f"{name} = {_number(low)} to {_number(high)}", holds, {})
+    return Axis((name,), st.tuples(strategy), f"{name} = {_number(low)} to {_number(high)}")
 
 
 def _drawn(known: str, low: float, high: float, whole: bool) -> st.SearchStrategy[Any]:

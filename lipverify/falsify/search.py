@@ -1,10 +1,10 @@
-"""The search for a counterexample: stored ones first, then rounds of Hypothesis within a time budget."""
+"""The search for a counterexample: rounds of Hypothesis within a time budget."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ from lipverify.claims.language.family import Point
 from lipverify.claims.plan.declaration import Sought
 from lipverify.claims.plan.profile import Profile
 from lipverify.claims.run.workers import Processes
-from lipverify.falsify.axes import Axis, assumptions, axes_of, lies_in, points_of
+from lipverify.falsify.axes import Axis, assumptions, axes_of, points_of
 from lipverify.falsify.trial import NotReached, Trial, a_process, in_time, refutes, tried
 
 SHARE, LEAST = 1 / 20, 1.0
@@ -47,8 +47,6 @@ class Search:
         The simplified counterexample; None if there is none.
     first, first_seconds
         The number of trials and seconds until the first counterexample; the rest was spent on simplifying it.
-    kept
-        True if it was stored by an earlier search.
     nearest
         The trial nearest to a refutation, if there is no counterexample.
     not_reached
@@ -70,7 +68,6 @@ class Search:
     counterexample: Trial | None = None
     first: int = 0
     first_seconds: float = 0.0
-    kept: bool = False
     nearest: Trial | None = None
     not_reached: Counter[str] = field(default_factory=Counter)
     axes: tuple[list[Axis], ...] = ()
@@ -92,11 +89,10 @@ def search(
     sought: Sought,
     profile: Profile,
     seconds: float,
-    kept: Sequence[tuple[int, Point]] = (),
     *,
     progress: Callable[[float, int], None] = Search.progress,
 ) -> Search:
-    """Search for a counterexample to a claim, first at points where one was found before.
+    """Search for a counterexample to a claim.
 
     The sequence of points depends only on `profile.seed`; the time decides how many of them are tried.
 
@@ -108,8 +104,6 @@ def search(
         The seed, and the amount of sampling.
     seconds
         Time budget of all trials.
-    kept
-        Stored counterexamples, each with the number of its form.
     progress
         Called with (seconds, trials) after each trial.
 
@@ -150,13 +144,7 @@ def search(
     with a_process() as workers:
         workers.value(int, seconds=LEAST)  # the time of a search and of its calls begins after the imports
         begun = time.perf_counter()
-        look = _Look(state, profile, workers, begun, begun + seconds)
-        drawable = (
-            (form, point) for form, point in kept if form < len(sought.forms) and lies_in(state.axes[form], point)
-        )
-        state.kept = any(look(form, point) for form, point in drawable)
-        if not state.kept:
-            _rounds(look)
+        _rounds(_Look(state, profile, workers, begun, begun + seconds))
         state.seconds = time.perf_counter() - begun
     return state
 

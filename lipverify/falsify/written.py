@@ -1,24 +1,17 @@
-"""Store a counterexample: as data, which the next search tries first, and as a claims file with the claim at that
-point.
-"""
+"""Write a counterexample as a claims file with the claim at that point."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-import msgspec
-
-from lipverify.claims.language.family import Point, Range
+from lipverify.claims.language.family import Range
 from lipverify.claims.language.file import ClaimsFile
-from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import contains
 from lipverify.claims.plan.declaration import Sought
 from lipverify.errors import InvalidInput
 from lipverify.falsify.trial import Trial
-from lipverify.foundation.store import read_record, sealed, write_record
 
 FORMS = ("exponent", "bound", "identity")
 
@@ -142,44 +135,3 @@ def _over(free: Mapping[str, Any], trial: Trial, sought: Sought) -> dict[str, An
     if named:  # meanings belong to a coordinate that the id or the claim names
         over[named[0]] = {over[named[0]]: meaning}
     return over
-
-
-FORMAT = 2
-"""Version of the file format; files of other versions are refused."""
-NAME = "counterexamples.json"
-
-
-class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A point at which a claim failed."""
-
-    form: int
-    where: dict[str, Scalar]
-    meaning: dict[str, str] = {}
-
-
-class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All stored counterexamples of a folder, by the id of the claim."""
-
-    format: int = FORMAT
-    claims: dict[str, list[Kept]] = {}
-    digest: str = ""
-
-    @classmethod
-    def read(cls, folder: Path) -> Store:
-        """Read the store of a folder; empty if it has no such file."""
-        path = folder / NAME
-        return read_record(path, cls, FORMAT, str(path), "give another --out") if path.exists() else cls()
-
-    def of(self, id: str) -> Iterator[tuple[int, Point]]:
-        """The points at which a claim failed before, with the number of the form."""
-        for entry in self.claims.get(id, ()):
-            yield entry.form, Point(dict(entry.where), dict(entry.meaning))
-
-    def added(self, id: str, form: int, point: Point) -> Store:
-        """The store with one more counterexample, in first place."""
-        new = Kept(form, dict(point.where), dict(point.meaning))
-        others = [entry for entry in self.claims.get(id, ()) if entry != new]
-        return Store(claims={**self.claims, id: [new, *others][:20]})
-
-    def write(self, folder: Path) -> None:
-        write_record(sealed(self), folder / NAME)

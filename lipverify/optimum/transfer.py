@@ -51,14 +51,11 @@ def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
     >>> [round(loss / tuned.loss, 6) for loss in away]  # (9 B + N) / (B + N)
     [1.0, 3.741555]
     """
-    (loss,) = transferred_losses([tuned], tested)
+    (loss,) = _losses([tuned], tested)
     return loss
 
 
-@makes("bounded", "exact")
-def transferred_losses(tuned: Sequence[Optimum], tested: Problem) -> list[Value]:
-    """Transferred losses of several optima from one call, which costs little more than one loss."""
-
+def _losses(tuned: Sequence[Optimum], tested: Problem) -> list[Value]:
     def losses(w: Floats) -> tuple[Floats, Floats]:
         terms = loss_terms(tested, w)
         return terms.total, terms.total_error
@@ -138,7 +135,7 @@ def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> 
     for target in tested or problems:
         best = optima[target].loss, optima[target].loss_error
         away = [name for name in problems if name != target]
-        losses = transferred_losses([optima[name] for name in away], problems[target]) if away else []
+        losses = _losses([optima[name] for name in away], problems[target]) if away else []
         for name, loss in [(target, best), *zip(away, losses, strict=True)]:
             table[f"loss of {name} on {target}"] = loss
             table[f"{name} on {target}"] = quotient(loss, best)
