@@ -281,13 +281,7 @@ def register(method: LossMethod) -> LossMethod:
 
 
 def method_named(name: str) -> LossMethod:
-    """The method of this name, for `loss_terms`.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none.
-    """
+    """The method of this name, for `loss_terms`; refused if there is none."""
     methods = loss_methods()
     return methods[chosen("method", name, methods)]
 

@@ -34,17 +34,14 @@ from lipverify.problem.problem import require_isotropic
 
 
 class ScaledLoss(msgspec.Struct, frozen=True, kw_only=True):
-    """L(w, c) at one or more w; arrays shaped like `w`, in units of y squared except for `c` and `excess`.
+    """L(w, c) at one or more w; arrays shaped like them, in units of y squared except for `excess`.
 
-    `c` is c*, and `excess` is c* - 1, which keeps its digits if c* is near 1. `unscaled` is the loss at c = 1, `least`
-    the loss at c*, `gap` is G and `power` is E P^2. Errors are bounds.
+    `excess` is c* - 1, which keeps its digits if c* is near 1. `least` is the loss at c*, `gap` is G and `power` is
+    E P^2. Errors are bounds.
     """
 
-    w: Any
-    c: Any
     excess: Any
     excess_error: Any
-    unscaled: Any
     least: Any
     least_error: Any
     gap: Any
@@ -82,8 +79,8 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
     --------
     >>> from lipverify.laws import Affine
     >>> found = scaled_loss(Problem(d=3, n=10**6, law=Affine()), [20.0], offset_variance=1 / 3)
-    >>> bool(found.c[0] > 1), bool(found.least[0] < found.unscaled[0])
-    (True, True)
+    >>> bool(found.excess[0] > 0)
+    True
     """
     require_isotropic(problem, "scaled_loss")
     law, windows = as_ridge(problem.law, "scaled_loss"), np.atleast_1d(np.asarray(w, dtype=np.float64))
@@ -98,11 +95,8 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
     # the power is a sum of a few terms, each with a few hundred roundings
     excess, relative = lead / power, (2 * lead_error + 2.0**-43 * variance) / power
     return ScaledLoss(
-        w=windows,
-        c=1 + excess,
         excess=excess,
         excess_error=lead_error / power + np.abs(excess) * relative,
-        unscaled=terms.total,
         least=terms.total - lead * excess,
         least_error=terms.total_error + np.abs(excess) * (2 * lead_error + np.abs(lead) * relative),
         gap=gap,

@@ -388,8 +388,8 @@ class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
     """The best symmetric M in a ball, from sampled contexts: half-widths of 95 % intervals.
 
     `c` and `c_perp` are the averages of s^T M s over the unit vectors of col(B) and of its complement, and `relevant`
-    is its least value on col(B); that is of M before any averaging, which is kept. `deviation` is the largest entry of
-    M - c BB^T - c' (I - BB^T) in standard errors, and `chance` the probability of such an entry if M* has this form.
+    is its least value on col(B); that is of M before any averaging, which is kept. `chance` bounds the probability of
+    entries of M - c BB^T - c' (I - BB^T) as large as these if M* has this form.
     """
 
     c: float
@@ -400,7 +400,6 @@ class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
     relevant_error: float
     loss: float
     loss_error: float
-    deviation: float
     chance: float
     M: list[list[float]]
 
@@ -452,7 +451,7 @@ def sampled_block(problem: Problem, k: int, C: float, *, contexts: int, seed: in
         c=float(optimum.M[0, 0]), c_error=float(optimum.M_error[0, 0]), c_perp=float(optimum.M[-1, -1]),
         c_perp_error=float(optimum.M_error[-1, -1]), relevant=float(np.linalg.eigvalsh(M[:k, :k])[0]),
         relevant_error=float(np.linalg.norm(error[:k, :k])), loss=optimum.loss, loss_error=optimum.loss_error,
-        deviation=optimum.asymmetry, chance=optimum.asymmetry_chance, M=M.tolist(),
+        chance=optimum.asymmetry_chance, M=M.tolist(),
     )  # fmt: skip
 
 

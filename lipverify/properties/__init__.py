@@ -10,7 +10,6 @@ from lipverify.properties.laws import is_isotropic, is_lipschitz, keeps_its_exte
 from lipverify.properties.methods import agree, bias_scales, covers, noise_scales
 from lipverify.properties.terms import (
     is_a_minimum,
-    noise_grows,
     noise_is_between,
     weights_are_equal,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "is_isotropic",
     "is_lipschitz",
     "keeps_its_extents",
-    "noise_grows",
     "noise_is_between",
     "noise_scales",
     "weights_are_equal",

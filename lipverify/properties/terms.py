@@ -105,44 +105,6 @@ def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
     return max(low, require("N <= sigma^2", noise - square, allowed, **context))
 
 
-def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
-    """Require that N(w) does not decrease: as w grows, the window narrows and fewer labels are averaged.
-
-    See `noise_is_between` for details.
-
-    Parameters
-    ----------
-    terms
-        Both terms at two or more w, in any order, by any method; softmax weights.
-    alarm
-        The allowed violation in units of the stated errors: 1 for bounds, 2 for 95 % half-widths.
-
-    Returns
-    -------
-    float
-        The largest violation / allowed; at most 1.
-
-    Raises
-    ------
-    AssertionError
-        If a value is outside by more than its error.
-
-    Examples
-    --------
-    >>> from lipverify import Problem, loss_terms
-    >>> from lipverify.laws import Affine
-    >>> noise_grows(loss_terms(Problem(d=3, n=100, law=Affine()), [0.0, 0.5, 50.0]))
-    0.0
-    """
-    w = _windows(terms).ravel()
-    if w.size < 2:
-        raise InvalidInput(f"w = {w.tolist()}: the growth of the noise needs two values of w or more.")
-    order = np.argsort(w, kind="stable")
-    noise, allowed = _with_room(np.ravel(terms.noise)[order], np.ravel(terms.noise_error)[order], alarm)
-    falls = noise[:-1] - noise[1:]
-    return require("N grows with w", falls, allowed[:-1] + allowed[1:], w=w[order][1:], N=noise[1:], before=noise[:-1])
-
-
 def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
     r"""Require N = sigma^2 / n and B = (1 + 1/n) Var f at w = 0, and at any w for a single token.
 

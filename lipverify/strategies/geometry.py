@@ -77,15 +77,13 @@ def points(d: int, count: int = 1) -> st.SearchStrategy[Floats]:
     return ADDRESSES.map(lambda address: np.asarray(on_sphere(_normals(address, (count, d)), np)))
 
 
-def covariates(d: int, low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[Covariates]:
+def covariates(d: int) -> st.SearchStrategy[Covariates]:
     """Laws of the covariates in R^d: the sphere, ellipsoids, products of two spheres; shrinks to the sphere.
 
     Parameters
     ----------
     d
         Dimension.
-    low, high
-        Bounds of the semi-axes and the radii.
 
     Returns
     -------
@@ -95,7 +93,7 @@ def covariates(d: int, low: float = 0.1, high: float = 10.0) -> st.SearchStrateg
     Raises
     ------
     InvalidInput
-        If a value breaks its rule.
+        If `d` is not a dimension.
 
     Examples
     --------
@@ -104,7 +102,7 @@ def covariates(d: int, low: float = 0.1, high: float = 10.0) -> st.SearchStrateg
     Sphere()
     """
     dimensions(d, d)
-    radius = constants(low, high)
+    radius = constants()
     axes = st.lists(radius, min_size=d, max_size=d)
     return st.one_of(
         st.just(Sphere()),

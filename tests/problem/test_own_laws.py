@@ -156,7 +156,7 @@ def test_laws_proportional_to_L_are_known_as_such() -> None:
         True,
     ]
     assert 2 * Linear(L=3.0) == Linear(L=6.0)
-    assert sensitivity(optimal_window(Problem(d=3, n=1000, law=Linear()))).loss_L is not None
+    assert sensitivity(optimal_window(Problem(d=3, n=1000, law=Linear()))).window_L is not None
 
 
 def test_a_law_in_a_subspace_has_finite_bounds_only_for_its_range() -> None:

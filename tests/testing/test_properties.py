@@ -26,7 +26,6 @@ from lipverify.properties import (
     is_isotropic,
     is_lipschitz,
     keeps_its_extents,
-    noise_grows,
     noise_is_between,
     noise_scales,
     weights_are_equal,
@@ -72,11 +71,6 @@ def for_another(problem_of: Callable[[Problem], Problem]) -> Estimator:
 
 def at_windows(check: Callable[[LossTerms], float]) -> Callable[[Estimator, Drawn], float]:
     return lambda estimator, drawn: check(estimator(drawn["problem"], drawn["w"]))
-
-
-def of_the_width(problem: Problem, w: Any) -> LossTerms:
-    """The terms at 1 / w, labelled as those at w."""
-    return msgspec.structs.replace(loss_terms(problem, 1 / np.array(w)), w=np.array(w))
 
 
 def crowded(rng: np.random.Generator, contexts: int, d: int) -> Callable[[Any], Any]:
@@ -139,7 +133,6 @@ class Power:
 
 AT_ZERO = together(problem=SMALL, w=st.just(0.0))
 ONE_WINDOW = together(problem=SMALL, w=windows(0.1, 100.0))
-WIDE_TO_NARROW = together(problem=SMALL, w=st.lists(windows(0.01, 100.0), min_size=2, max_size=4, unique=True))
 SCALED = together(problem=SMALL, w=windows(0.0, 100.0), factor=constants(1.5, 10.0))
 
 POWER: dict[str, Power] = {
@@ -153,15 +146,6 @@ POWER: dict[str, Power] = {
             "sigma for sigma squared": changed(noise=lambda t: t.noise / t.problem.sigma),
             "wrong sign": changed(noise=lambda t: -t.noise),
             "not a number": changed(noise=lambda t: t.noise * math.nan),
-        },
-    ),
-    "noise_grows": Power(
-        at_windows(noise_grows),
-        WIDE_TO_NARROW,
-        loss_terms,
-        {
-            "the width of the window for w": of_the_width,
-            "turned around": changed(noise=lambda t: t.problem.sigma**2 * (1 + 1 / t.problem.n) - t.noise),
         },
     ),
     "weights_are_equal": Power(
@@ -411,7 +395,6 @@ def test_a_property_that_holds_with_room_has_ratio_zero() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: noise_grows(loss_terms(Problem(d=2, n=3, law=Affine()), 1.0)), "two values of w"),
         (lambda: weights_are_equal(loss_terms(Problem(d=2, n=3, law=Affine()), 1.0)), "w = 1"),
         (lambda: noise_scales(Problem(d=2, n=3, law=Affine()), 1.0, factor=1.0), "factor = 1.0"),
         (lambda: bias_scales(Problem(d=2, n=3, law=Cosine()), 1.0, factor=2.0), "not proportional"),

@@ -202,7 +202,7 @@ def test_drawn_laws_are_printed_as_python_that_makes_them() -> None:
         (lambda: ridge_laws("rough"), "kind = 'rough'"),
         (lambda: zonal_laws(degree=0), "degree = 0"),
         (lambda: covariates(1), "1"),
-        (lambda: covariates(3, low=-1.0), "low = -1.0"),
+        (lambda: covariates(1), "low = 1"),
         (lambda: points(3, 0), "count = 0"),
         (lambda: problems(d=(1, 5)), "d = (1, 5)"),
         (lambda: problems(d=(2, 3, 4)), "d = (2, 3, 4)"),  # type: ignore[arg-type]

@@ -37,11 +37,6 @@ token, e = z / |z|, and the score of token i is x_i^T M x.
 6. *Sign.* Both terms are even in c': reverse v for the product, and only c'^2 enters on the sphere. So c' = 0 is always
    stationary, and whether it is a minimum shows in the slope along c'^2.
 
-As n -> infinity at fixed (c, c') both sums become ratios of averages over one token, N -> 0 and
-
-       B -> (L^2 / k) E s (1 - c A(omega) / omega)^2        on the sphere, A(omega) = I_{d/2}(omega) / I_{d/2-1}(omega),
-       B -> (L^2 c_u^2 / k) (1 - A_k(c c_u^2))^2            on the product, whatever c'.
-
 Both terms are computed twice, by rules that share no node (other orders over the token and over the query, points over
 log lambda half a step apart). The finer value is the result; the difference plus a bound on rounding is its error. If
 the error is not small, the orders are raised; if that does not help, the large error is reported.

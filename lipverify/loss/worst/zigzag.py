@@ -27,17 +27,7 @@ from lipverify.problem.problem import LARGEST_D
 def zigzag(d: int, degree: int) -> Ridge:
     """h(theta), with Lipschitz constant 1: a law for `Problem`.
 
-    Parameters
-    ----------
-    d
-        Ambient dimension.
-    degree
-        The slope of h changes `degree` - 1 times between the poles; degree 0 is the linear function <q, x>.
-
-    Raises
-    ------
-    InvalidInput
-        If an argument breaks its rule.
+    The slope of h changes `degree` - 1 times between the poles; degree 0 is the linear function <q, x>.
 
     >>> zigzag(2, 2).link(np.array([1.0, 0.0, -1.0])).round(12).tolist()
     [0.0, 1.414213562373, 0.0]

@@ -13,7 +13,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.showing import Shown, table
+from lipverify.foundation.showing import Shown
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import attention_for, attention_named
@@ -83,9 +83,6 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     asymmetry, asymmetry_chance
         The largest entry of M_raw minus its group average, in standard errors, and a bound on the probability of one as
         large if the symmetric form is right.
-    gradient_norm, unit
-        The largest entry of the remaining projected gradient, with M in units of `unit`, the loss in units of that at
-        M = unit I, and, unless the constraint is a ball, whitened covariates; and the unit.
     contexts, starts, seed, stream
         The numbers of contexts and starts, and the address of the random numbers.
 
@@ -113,8 +110,6 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     rivals: int
     asymmetry: float
     asymmetry_chance: float
-    gradient_norm: float
-    unit: float
     contexts: int
     starts: int
     seed: int
@@ -125,14 +120,6 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
     def _columns(self) -> dict[str, Any]:
         return {"M": np.asarray(self.M), "M_error": np.asarray(self.M_error)}
-
-    def __repr__(self) -> str:
-        error = float(np.max(self.M_error))
-        return f"MatrixOptimum({self._title()}: M={np.asarray(self.M).round(6).tolist()} ± {error:.1g} at most)"
-
-    def _repr_html_(self) -> str:
-        rows = {f"column {j}": column for j, column in enumerate(np.asarray(self.M).T, 1)}
-        return table(f"M*, {self._title()}; errors to {float(np.max(self.M_error)):.1g}", rows)
 
 
 @makes("sampled", "montecarlo")
@@ -209,7 +196,7 @@ def optimal_matrix(
     return MatrixOptimum(
         problem=problem, attention=attention, constraint=constraint, **msgspec.structs.asdict(estimate), loss=least,
         loss_error=least_error, losses=tuple(end.loss for end in ends.all), agreeing=ends.agreeing,
-        rivals=len(ends.rivals), gradient_norm=ends.best.stationarity, unit=units.matrix, contexts=contexts,
+        rivals=len(ends.rivals), contexts=contexts,
         starts=starts, seed=seed, stream=stream,
     )  # fmt: skip
 

@@ -33,10 +33,6 @@ class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
         """The matrix of the set that is nearest to M in the Frobenius norm."""
         raise NotImplementedError
 
-    def flat(self, M: Floats, direction: Floats) -> Floats | None:
-        """The component of a direction along which the set is flat at M; None if its boundary is curved there."""
-        return self.project(direction)
-
     @property
     def relaxed(self) -> Constraint:
         """The smallest linear space that holds the set."""
@@ -134,15 +130,6 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
             return M
         excess = Symmetric().project((U * np.maximum(values - self.C, 0.0)) @ Vt)
         return np.asarray(M - B @ excess @ B.T)
-
-    def flat(self, M: Floats, direction: Floats) -> Floats | None:
-        """The relaxed direction inside the ball; its part that keeps B^T M B if all singular values of that are C."""
-        B, direction = self.basis(len(M)), self.relaxed.project(direction)
-        values = np.linalg.svd(B.T @ M @ B, compute_uv=False)
-        if values[0] < self.C * (1 - TOUCHING):
-            return direction
-        inside = B @ (B.T @ direction @ B) @ B.T
-        return np.asarray(direction - inside) if values[-1] >= self.C * (1 - TOUCHING) else None
 
     @property
     def relaxed(self) -> Constraint:

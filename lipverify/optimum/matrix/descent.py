@@ -119,7 +119,7 @@ class End:
 
 def descend(objective: Objective, constraint: Constraint, start: Floats, units: Units) -> End:
     """Minimise from `start`: by L-BFGS if the constraint is a linear space, by projected gradients otherwise."""
-    units, project = working_units(constraint, units)
+    units, project = _working_units(constraint, units)
 
     def scaled(Z: Floats) -> tuple[float, Floats]:
         loss, gradient = objective(units.to_matrix(Z))
@@ -133,16 +133,10 @@ def descend(objective: Objective, constraint: Constraint, start: Floats, units: 
     )
     M = units.to_matrix(Z)
     loss, gradient = objective(M)
-    return End(M=M, loss=loss, stationarity=left_undone(constraint, units, M, gradient))
+    return End(M=M, loss=loss, stationarity=stationarity(Z, units.to_matrix(gradient) / units.loss, project))
 
 
-def left_undone(constraint: Constraint, units: Units, M: Floats, gradient: Floats) -> float:
-    """Stationarity of M on the set, in the units of the descent, for an objective with this gradient at M."""
-    units, project = working_units(constraint, units)
-    return stationarity(units.from_matrix(M), units.to_matrix(gradient) / units.loss, project)
-
-
-def working_units(constraint: Constraint, units: Units) -> tuple[Units, Projection]:
+def _working_units(constraint: Constraint, units: Units) -> tuple[Units, Projection]:
     """The units of a descent, and the projection in them; only a linear space allows whitening, and needs no units."""
     if constraint.linear:
         return units, constraint.project

@@ -33,12 +33,16 @@ class SampledLoss:
 
     def __call__(self, M: Floats, without: int = NONE) -> tuple[float, Floats]:
         """The mean loss and its gradient in M, over all batches or all but one."""
-        return self._mean(self._evaluated(M), without)
-
-    def without_each(self, M: Floats) -> list[tuple[float, Floats]]:
-        """The mean loss and its gradient without each batch in turn, from one evaluation."""
-        evaluated = self._evaluated(M)
-        return [self._mean(evaluated, batch) for batch in range(BATCHES)]
+        total, gradient, contexts = 0.0, np.zeros((self.problem.d, self.problem.d)), 0
+        for block, loss, z in self._evaluated(M):
+            total += float(np.sum(loss))
+            gradient += z.T @ block.query
+            contexts += len(loss)
+            if without != NONE:
+                total -= float(np.sum(loss[without::BATCHES]))
+                gradient -= z[without::BATCHES].T @ block.query[without::BATCHES]
+                contexts -= len(loss[without::BATCHES])
+        return total / contexts, gradient / contexts
 
     def mean(self, M: Floats) -> float:
         """The mean loss alone, at half the cost of the loss with its gradient."""
@@ -48,23 +52,6 @@ class SampledLoss:
     def of_batches(self, M: Floats) -> Floats:
         """The mean loss of each batch, (BATCHES,)."""
         return self._of_batches(self._losses(M))
-
-    def at(self, M: Floats) -> tuple[Floats, Floats]:
-        """The mean loss of each batch, and the gradient of the mean over all batches, from one evaluation."""
-        evaluated = self._evaluated(M)
-        return self._of_batches([loss for _, loss, _ in evaluated]), self._mean(evaluated, NONE)[1]
-
-    def _mean(self, evaluated: list[tuple[Contexts, Floats, Floats]], without: int) -> tuple[float, Floats]:
-        total, gradient, contexts = 0.0, np.zeros((self.problem.d, self.problem.d)), 0
-        for block, loss, z in evaluated:
-            total += float(np.sum(loss))
-            gradient += z.T @ block.query
-            contexts += len(loss)
-            if without != NONE:
-                total -= float(np.sum(loss[without::BATCHES]))
-                gradient -= z[without::BATCHES].T @ block.query[without::BATCHES]
-                contexts -= len(loss[without::BATCHES])
-        return total / contexts, gradient / contexts
 
     def _of_batches(self, by_block: list[Floats]) -> Floats:
         numbered = [(loss, np.arange(len(loss)) % BATCHES) for loss in by_block]

@@ -27,23 +27,16 @@ class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    problem, offset_variance
-        The problem; the variance of the offset, in units of y squared.
     w, w_error
         The optimal w and a bound on its error.
-    c
-        The optimal factor.
     excess, excess_error
         c - 1, which keeps the digits that c loses, and a bound on its error.
     loss, loss_error
         The loss there, in units of y squared, and a bound on its error.
     """
 
-    problem: Problem
-    offset_variance: float
     w: float
     w_error: float
-    c: float
     excess: float
     excess_error: float
     loss: float
@@ -79,8 +72,8 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
     --------
     >>> from lipverify.laws import Affine
     >>> found = optimal_scale(Problem(d=3, n=10**6, law=Affine()), offset_variance=1 / 3)
-    >>> round(found.w, 2), round(found.c, 6)
-    (55.28, 1.004354)
+    >>> round(found.w, 2), round(found.excess, 6)
+    (55.28, 0.004354)
     """
     require_problem(problem)
     number("offset_variance", offset_variance, "a variance", least=0)
@@ -94,8 +87,7 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
             excess, w = through(values.excess), w * math.exp(HALF_WIDTH * root)
             drift = abs(float(excess.deriv()(root))) * off
             return ScaledOptimum(
-                problem=problem, offset_variance=offset_variance, w=w, w_error=w * HALF_WIDTH * off,
-                c=1 + float(excess(root)), excess=float(excess(root)),
+                w=w, w_error=w * HALF_WIDTH * off, excess=float(excess(root)),
                 excess_error=_between(excess, values.excess_error) + drift, loss=float(fit(root)),
                 loss_error=_between(fit, values.least_error),
             )  # fmt: skip

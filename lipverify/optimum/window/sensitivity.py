@@ -2,7 +2,7 @@
 
 At the minimum dL/dx = 0 with x = log w. So along any parameter p, with y = log p,
 
-    dlog w* / dy = - (d^2 L / dx dy) / (d^2 L / dx^2),        dlog loss* / dy = (dL/dy) / L   (envelope theorem),
+    dlog w* / dy = - (d^2 L / dx dy) / (d^2 L / dx^2),
 
 and B ~ L^2, N ~ sigma^2, while n is an exponent of the Laplace representation and may vary continuously.
 """
@@ -27,16 +27,14 @@ from lipverify.problem.law import proportional
 
 
 class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
-    """Elasticities d log / d log p of the optimal w and of the loss there, for p = n, L, sigma.
+    """Elasticities d log w* / d log p of the optimal w, for p = n, L, sigma.
 
     Attributes
     ----------
     window_n, window_L, window_sigma
         d log w* / d log p for p = n, L, sigma; no unit. That for L is None unless the law is proportional to L.
-    loss_n, loss_L, loss_sigma
-        The same of the loss at w*, with the relative error of the loss itself.
     window_error
-        Bound on the error of the first three, relative to the curvature of the loss.
+        Bound on their errors, relative to the curvature of the loss.
 
     Examples
     --------
@@ -50,13 +48,10 @@ class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
     window_n: float
     window_L: float | None
     window_sigma: float
-    loss_n: float
-    loss_L: float | None
-    loss_sigma: float
     window_error: float
 
     def _title(self) -> str:
-        return "elasticities of w* and of the loss there"
+        return "elasticities of w*"
 
     def _columns(self) -> dict[str, Any]:
         return {name: math.nan if value is None else value for name, value in msgspec.structs.asdict(self).items()}
@@ -74,7 +69,7 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     Returns
     -------
     Sensitivity
-        The elasticities, with the error of those of w*.
+        The elasticities, with a bound on their errors.
 
     Raises
     ------
@@ -88,8 +83,8 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import Affine
     >>> moves = sensitivity(optimal_window(Problem(d=3, n=1e30, law=Affine(), sigma=1.0)))
-    >>> round(moves.window_n, 6), round(moves.loss_sigma, 6)  # 2 / (m + 4) and 2 N / loss, m = 2
-    (0.333333, 1.333333)
+    >>> round(moves.window_n, 6)  # 2 / (m + 4), m = 2
+    0.333333
     """
     instance("optimum", optimum, Optimum, "optimal_window finds one")
     if optimum.where != "interior":
@@ -104,15 +99,10 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     noise_n, bias_n = length_slopes(optimum.problem, np.exp(x + HALF_WIDTH * NODES))
     by_n, by_sigma, by_amplitude = through(noise_n + bias_n), 2 * local.noise, 2 * local.bias
     window_n, window_sigma, window_L = (_moves(local, slope) for slope in (by_n, by_sigma, by_amplitude))
-    loss_n, loss_sigma, loss_L = (float(slope(0.0)) / optimum.loss for slope in (by_n, by_sigma, by_amplitude))
-    amplified = proportional(law)
     return Sensitivity(
         window_n=window_n[0],
-        window_L=window_L[0] if amplified else None,
+        window_L=window_L[0] if proportional(law) else None,
         window_sigma=window_sigma[0],
-        loss_n=loss_n,
-        loss_L=loss_L if amplified else None,
-        loss_sigma=loss_sigma,
         window_error=max(error for _, error in (window_n, window_sigma, window_L)),
     )
 
