@@ -1,5 +1,7 @@
-"""The cost of a first look: `python benchmarks/first_look.py`; seconds of processor time of whole commands, the least of
-three after one that warms the caches, beside what importing NumPy and SciPy alone costs.
+"""The cost of a first look: `python benchmarks/first_look.py`.
+
+Seconds of processor time of whole commands, the least of three after one that warms the caches, beside what importing
+NumPy and SciPy alone costs.
 
 Bytecode must be kept for this to say anything: unset PYTHONDONTWRITEBYTECODE.
 """
