@@ -149,8 +149,7 @@ def half() -> Iterator[None]:
 
 def spent() -> float:
     """The work done so far, in seconds."""
-    meter = _METER.get()
-    return 0.0 if meter is None else meter.done
+    return meter.done if (meter := _METER.get()) else 0.0
 
 
 def foresee(seconds: float, what: str) -> None:

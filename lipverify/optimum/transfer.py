@@ -51,8 +51,7 @@ def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
     >>> [round(loss / tuned.loss, 6) for loss in away]  # (9 B + N) / (B + N)
     [1.0, 3.741555]
     """
-    (loss,) = _losses([tuned], tested)
-    return loss
+    return _losses([tuned], tested)[0]
 
 
 def _losses(tuned: Sequence[Optimum], tested: Problem) -> list[Value]:

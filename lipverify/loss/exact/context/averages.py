@@ -63,10 +63,9 @@ class Averages:
         self.points, self.order, self.anchors = points, order, points.w.size
         self.direct = points.u > (SERIES_TAIL if np.max(points.u) <= SERIES_TAIL else SERIES_BELOW)
         if np.count_nonzero(self.direct) * order > MOST_NODES:
-            raise OutOfReach(
-                f"d = {points.d}, w = {np.max(points.w):g}: an average over a token needs more than {MOST_NODES:.0e} "
-                "nodes, which do not fit into memory; use route='zonal', method='montecarlo', or a smaller w."
-            )
+            rule = f"an average over a token needs more than {MOST_NODES:.0e} nodes, which do not fit into memory"
+            way_out = "use route='zonal', method='montecarlo', or a smaller w"
+            raise OutOfReach(f"d = {points.d}, w = {np.max(points.w):g}: {rule}; {way_out}.")
         self.places, self.breaks = _anchors(points.d, tuple(points.w))
         if self.direct.any():
             direct = Places(points.d, points.w[points.row[self.direct]], points.u[self.direct])
