@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Zonal as Zonal,
     )
     from lipverify.loss.asymptotic import leading as leading
+    from lipverify.loss.exact import loss_cost as loss_cost
     from lipverify.loss.methods import loss_terms as loss_terms
     from lipverify.loss.terms import LossTerms as LossTerms
     from lipverify.loss.work import budget as budget

@@ -77,13 +77,13 @@ def print_loss(
     return 0
 
 
-def print_window(asked: ProblemOptions, budget: float | None, json: bool) -> int:
+def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> int:
     """Print the optimum as a few lines, or as one JSON object."""
     problem = problem_of(asked)
     from lipverify.optimum.window import optimal_window
 
     with progress_of("worked") as progress:
-        optimum = optimal_window(problem, progress=lambda done, total: progress(done, total, WORK), budget=budget)
+        optimum = optimal_window(problem, progress=lambda done, total: progress(done, total, WORK), **limits)
     fields = ("w", "loss", "bias", "noise", "w_error", "loss_error")
     if json:
         values = {name: _finite(getattr(optimum, name)) for name in fields}

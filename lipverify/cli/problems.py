@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from lipverify.cli.app import (
+    USUAL_COST,
+    CostOptions,
     Json,
     Names,
     Natural,
@@ -25,7 +28,7 @@ def loss(
     w: Windows,
     method: str = "exact",
     route: str | None = None,
-    budget: float | None = None,
+    cost: CostOptions = USUAL_COST,
     contexts: Positive | None = None,
     rtol: float | None = None,
     interval: str | None = None,
@@ -45,9 +48,6 @@ def loss(
         exact, montecarlo, asymptotic or certified.
     route
         For exact: ridge or zonal, two independent quadratures.
-    budget
-        For exact: seconds on a nominal processor, about as fast as one of yours, beyond which a loss is refused; 300 by
-        default.
     contexts
         For montecarlo: number of contexts.
     rtol
@@ -77,28 +77,26 @@ def loss(
         "workers": jobs,
     }
     sampled = {name: value for name, value in given.items() if value is not None} | {"seed": seed}
-    return print_loss(problem, w, method, {"route": route, "budget": budget}, sampled, json)
+    return print_loss(problem, w, method, {"route": route, **asdict(cost)}, sampled, json)
 
 
 @app.command
 def window(
     *,
     problem: ProblemOptions,
-    budget: float | None = None,
+    cost: CostOptions = USUAL_COST,
     json: Json = False,
 ) -> int:
     """The w* that minimises the loss, whose window is about w*^{-1/2} wide, and the loss there.
 
     Parameters
     ----------
-    budget
-        Seconds on a nominal processor beyond which the search is refused; 300 by default.
     json
         Print an object.
     """
     from lipverify.cli.numbers import print_window
 
-    return print_window(problem, budget, json)
+    return print_window(problem, asdict(cost), json)
 
 
 @app.command

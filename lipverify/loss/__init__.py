@@ -2,7 +2,7 @@
 
 methods      lipverify.loss_terms: every method by its name
 terms        the record that every method returns
-work         budgets and progress of exact losses
+work         cost estimates, budgets and progress of exact losses
 exact/       quadrature whose cost does not depend on n, by two routes
 certified/   balls proved to contain the values
 asymptotic/  leading terms, derived by SymPy
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lipverify.loss.negative import negative_excess as negative_excess
     from lipverify.loss.scaled import scaled_loss as scaled_loss
     from lipverify.loss.terms import LossTerms as LossTerms
+    from lipverify.loss.work import Cost as Cost
     from lipverify.loss.worst import worst_bias as worst_bias
 
 lazy()

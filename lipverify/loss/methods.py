@@ -148,7 +148,8 @@ def _as_declared(method: LossMethod, problem: Problem, w: Floats, terms: Any) ->
 
 def _in_isotropic_form(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
     """Serve within a budget, in coordinates in which the problem is isotropic."""
-    with budgeted(options.pop("budget", None), options.pop("progress", None)):
+    seconds, memory, progress = (options.pop(name, None) for name in ("budget", "memory", "progress"))
+    with budgeted(seconds, memory, progress):
         if options.get("attention", "softmax") != "softmax":
             kernel_for(options["attention"], problem, w, options.pop("M", None))
         elif not (problem.isotropic and options.get("M") is None):
@@ -329,6 +330,7 @@ def loss_terms(
     attention: Literal["softmax"] | Kernel = ...,
     M: Matrix | None = ...,
     budget: float | None = ...,
+    memory: float | None = ...,
     progress: Progress | None = ...,
 ) -> LossTerms: ...
 @overload
@@ -385,8 +387,9 @@ def loss_terms(problem: Problem, w: Reals, method: str | LossMethod = "exact", *
         For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`; `M`, see
         `lipverify.problem.whitening`; `attention`, a kernel of `lipverify.attention`
         (for Affine and Linear tasks; all others need sampling); `budget` in seconds of a nominal processor, 300 by
-        default: a call that would take more is refused; and `progress`, called with (done, limit) in tenths of such
-        seconds. See `lipverify.budget`.
+        default, and `memory` in GiB, 4 by default: a call that would take more is refused before it begins; and
+        `progress`, called with (done, expected) in tenths of such seconds. See `lipverify.budget` and
+        `lipverify.loss_cost`.
         For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
         For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
         `lipverify.loss.montecarlo.montecarlo_terms`. `interval` is "checked" by default: normal, but as wide as what

@@ -130,6 +130,7 @@ INVALID: list[tuple[Any, str]] = [
             ({"budget": 0}, "budget = 0"),
             ({"budget": "long"}, "budget = 'long'"),
             ({"budget": NAN}, "budget = nan"),
+            ({"memory": -1}, "memory = -1"),
             ({"progress": 3}, "progress = 3"),
         )
     ),

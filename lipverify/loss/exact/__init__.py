@@ -3,6 +3,7 @@ r"""Exact loss terms by deterministic quadrature whose cost does not depend on n
 routes       `exact_terms`: apply the route of the table, and the other one if needed
 table        the two routes, and which of them is taken for each law and w
 sight        the properties of a law that decide between routes and kinds of error
+cost         the cost of a loss, estimated before it begins
 quadrature   rules, polynomials and graded meshes, independent of laws
 context/     averages over the n tokens of a context, independent of laws
 variograms/  variograms of laws, independent of n and w
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         token_rules as token_rules,
         weighted_mean as weighted_mean,
     )
+    from lipverify.loss.exact.cost import loss_cost as loss_cost
     from lipverify.loss.exact.quadrature import plain_rule as plain_rule
     from lipverify.loss.exact.routes import (
         LARGEST as LARGEST,

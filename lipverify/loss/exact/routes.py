@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import TINY, Floats
 from lipverify.foundation.validation import chosen
+from lipverify.loss.exact.cost import begin, cost_of, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import ROUTES, Row, groups, rows_of
@@ -20,7 +21,7 @@ from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import ErrorKind, LossTerms, Route
-from lipverify.loss.work import budgeted, half
+from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 from lipverify.problem.fine import UnseenError
 from lipverify.problem.law import summands
@@ -114,6 +115,7 @@ def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
         return replace(terms, problem=problem, reason=f"{terms.reason} {sentence}".strip(), error_kind=kind)
     if route is not None:
         return _explained(_by(chosen("route", route, ROUTES), problem, w))
+    begin(problem, plan_of(problem, w))
     sight = sight_of(problem.law)
     if sight.averaged and not sight.links:
         spectrum_of(problem.law, problem.d, 64)  # refuse a function that is not a covariance in this dimension
@@ -122,7 +124,8 @@ def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
 
 
 def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
-    """Terms by one route."""
+    """Terms by one route, if the budget allows it."""
+    begin(problem, cost_of(problem, w, route), route)
     bias, noise, bias_error, noise_error = ROUTES[route].terms(problem, w)
     return LossTerms(
         problem=problem,
@@ -180,12 +183,11 @@ def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
 
 def _first(problem: Problem, w: Floats, routes: tuple[str, ...]) -> LossTerms:
     """Terms by the first route, or by the second, if there is one, when the first refuses."""
-    if len(routes) == 1:
-        return _by(routes[0], problem, w)
     try:
-        with half():
-            return _by(routes[0], problem, w)
+        return _by(routes[0], problem, w)
     except OutOfReach as refusal:
+        if len(routes) == 1:
+            raise
         # features that a rule misses contradict a trace by which every rule resolves the link
         reason, doubted = f"{routes[0]}: {refusal}", isinstance(refusal, UnseenError)
     try:

@@ -5,29 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.terms import ridge_terms, rough_ridge_terms
+from lipverify.loss.exact.ridge.cost import ridge_tables, ridge_windows
+from lipverify.loss.exact.ridge.terms import MOST_WINDOWS, ridge_terms, rough_ridge_terms
 from lipverify.loss.exact.sight import Sight, sight_of
+from lipverify.loss.exact.zonal.cost import zonal_tables, zonal_windows
 from lipverify.loss.exact.zonal.terms import rough_zonal_terms, zonal_terms
+from lipverify.loss.work import Counts
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
 
-class Algorithm(NamedTuple):
-    """The algorithm of a route."""
+@dataclass(frozen=True)
+class Algorithm:
+    """The algorithm of a route, and its cost."""
 
     terms: Callable[[Problem, Floats], Iterable[Floats]]  # bias, noise, and the errors of both, at every w
     rough: Callable[[Problem, Floats, int], tuple[Floats, Floats]]  # noise and bias at the first of some w > 0
+    tables: Callable[[Law, int], Counts]  # the cost of the tables of a law in one dimension
+    windows: Callable[[Problem, Floats], list[Counts]]  # the cost of every w > 0
+    at_once: int = 1  # the number of w in memory together
 
 
 ROUTES = {
-    "ridge": Algorithm(ridge_terms, rough_ridge_terms),
-    "zonal": Algorithm(zonal_terms, rough_zonal_terms),
+    "ridge": Algorithm(ridge_terms, rough_ridge_terms, ridge_tables, ridge_windows, MOST_WINDOWS),
+    "zonal": Algorithm(zonal_terms, rough_zonal_terms, zonal_tables, zonal_windows),
 }
 
 
@@ -51,7 +57,8 @@ TABLE = (
     Row(lambda law, d: not law.averaged, ("zonal",)),
     # The averages over tasks are exact up to rounding, so a comparison with the second route gains nothing.
     Row(lambda law, d: law.named, ("ridge", "zonal")),
-    # Up to w = 1e-3 a few dozen harmonics suffice, and the table of the variogram takes seconds.
+    # Up to w = 1e-3 a few dozen harmonics suffice. The ridge route's table of averages over the other tokens would need
+    # more panels than fit into memory.
     Row(lambda law, d: law.kinks and law.rooted, ("zonal", "ridge"), alone=True, up_to=1e-3),
     # The variogram of several kinks with roots takes seconds; the few hundred harmonics that w up to 50 needs take a
     # tenth of that. Beyond d = 6 rounding swamps the coefficients, because a degree has too many harmonics. On the

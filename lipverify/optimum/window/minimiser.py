@@ -181,6 +181,7 @@ def optimal_window(
     route: Route | None = None,
     M: Matrix | None = None,
     budget: float | None = None,
+    memory: float | None = None,
     progress: Progress | None = None,
 ) -> Optimum:
     r"""The global minimiser w* of the exact loss; it depends on L and sigma through L/sigma only.
@@ -195,7 +196,7 @@ def optimal_window(
         The matrix of the scores w x_i^T M x; the identity by default. Other matrices, and covariates on an ellipsoid,
         have an exact optimum if whitening makes the problem isotropic, see `lipverify.problem.whitening`; for all
         others use `empirical_window`.
-    budget, progress
+    budget, memory, progress
         As for an exact loss, see `loss_terms`; here they apply to all losses of the search together.
 
     Returns
@@ -223,7 +224,7 @@ def optimal_window(
     (6.055341, 'interior')
     """
     require_problem(problem)
-    with budgeted(budget, progress), refusing(problem.law):
+    with budgeted(budget, memory, progress), refusing(problem.law):
         return _optimal(problem, route, M)
 
 

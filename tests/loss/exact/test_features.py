@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
 
-from lipverify import Problem, loss_terms, optimal_window
+from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
 from lipverify.laws import Affine, Cosine, Matern, ReLU, Ridge, Zonal
@@ -387,6 +387,11 @@ def test_a_law_whose_square_is_no_double_is_refused_or_constant() -> None:
     with pytest.raises(InvalidInput, match="use a smaller unit of y"):
         loss_terms(Problem(d=3, n=10**9, law=ReLU(L=1e-200)), 1000.0, method="asymptotic")
     assert loss_terms(Problem(d=3, n=10, law=0 * Matern(nu=0.5), sigma=0.0), 1.0).bias == 0
+
+
+def test_a_link_that_no_table_follows_is_estimated_at_its_cost() -> None:
+    """It was estimated at 0.3 s, and took more than twenty."""
+    assert loss_cost(Problem(d=3, n=100, law=Ridge(lambda z: np.sinc(50 * z))), 5.0).seconds > 5
 
 
 # Features of a link between the nodes of every rule: they enlarge the error, or the link is refused.

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.tokens import Kernel, Places, TokenNodes, kernel, token_breaks, token_nodes
 from lipverify.loss.exact.quadrature import gauss_rule, smooth_rule
@@ -33,8 +32,6 @@ SERIES_TAIL = 2.5
 """If no u is larger, the series serves all: it loses a factor e^{2 lambda}, but phi^n is below e^{-3 lambda}."""
 TOKEN = 60.0
 """Nanoseconds per node of a token."""
-MOST_NODES = 10**7
-"""Most nodes in each of the eight intervals of a rule: some eight arrays of all nodes take 5 GiB."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +59,6 @@ class Averages:
     def __init__(self, points: Points, order: int, meetings: tuple[float, ...] = (), smooth: bool = False) -> None:
         self.points, self.order, self.anchors = points, order, points.w.size
         self.direct = points.u > (SERIES_TAIL if np.max(points.u) <= SERIES_TAIL else SERIES_BELOW)
-        if np.count_nonzero(self.direct) * order > MOST_NODES:
-            rule = f"an average over a token needs more than {MOST_NODES:.0e} nodes, which do not fit into memory"
-            way_out = "use route='zonal', method='montecarlo', or a smaller w"
-            raise OutOfReach(f"d = {points.d}, w = {np.max(points.w):g}: {rule}; {way_out}.")
         self.places, self.breaks = _anchors(points.d, tuple(points.w))
         if self.direct.any():
             direct = Places(points.d, points.w[points.row[self.direct]], points.u[self.direct])

@@ -21,6 +21,7 @@ from lipverify.loss.exact.variograms.closed import variogram_of_field
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
 from lipverify.loss.exact.variograms.table import Variogram, variogram_of
+from lipverify.loss.work import price_of
 from lipverify.problem.features import UNSEEN
 from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
@@ -56,7 +57,7 @@ parts.register(WithOffset)(lambda law, d: parts(law.ridge, d))  # an offset ente
 def _of_cosine(law: Cosine, d: int) -> Parts:
     # |z| is about d^{-1/2}, and a table has a coefficient for each radian; the other route needs no table
     if 4 * SIZES[-1] * math.sqrt(d) > law.L:
-        averages = smooth_averages(d, cosine_increment(law.L))
+        averages = smooth_averages(d, cosine_increment(law.L), 2 * price_of(np.sin))
         if averages.relative_error <= 1e-9:
             return (averages,)
     raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
@@ -72,7 +73,7 @@ def _of_links(law: RidgeLaw, d: int) -> Parts:
 
         if law.kink_points:
             return kinked_averages(d, link, law.kink_points, bool(jumps_of(law)))
-        return smooth_averages(d, difference(link))
+        return smooth_averages(d, difference(link), 2 * price_of(link))
 
     values = law.links(np.linspace(-1, 1, 4097), np)
     constant = [bool(law.kink_points) and np.ptp(h) == 0 for h in values]  # it has no variogram to tabulate
@@ -95,7 +96,7 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
     if hidden is not None:
         # split at the kinks of the law and where it is steep, so that no feature falls between nodes
         return (kinked_averages(d, link, _resolving(law, *hidden)),)
-    averages = smooth_averages(d, difference(link))
+    averages = smooth_averages(d, difference(link), 2 * price_of(link))
     if not averages.followed and (places := steep_places(law.link)):
         split = kinked_averages(d, law.link, places)
         averages = min(split, averages, key=lambda choice: choice.relative_error)

@@ -25,7 +25,7 @@ from lipverify.loss.exact.context.averages import Averages
 from lipverify.loss.exact.context.tokens import TokenNodes
 from lipverify.loss.exact.quadrature import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.task import TaskAverages
-from lipverify.loss.work import LINK, spend
+from lipverify.loss.work import spend
 from lipverify.problem.fine import unseen
 
 Increment = Callable[[Floats, Floats], Floats]
@@ -33,8 +33,8 @@ Increment = Callable[[Floats, Floats], Floats]
 
 SIZES = (16, 32, 64, 128, 256)
 """Numbers of coefficients in t, tried in order; the averages over c and r use the same number of nodes."""
-ENTRY = 7.0 + 2 * LINK
-"""Nanoseconds per entry of a table, with two values of the link."""
+ENTRY = 7.0
+"""Nanoseconds per entry of a table, without the link."""
 
 
 def difference(link: Callable[[Floats], Floats]) -> Increment:
@@ -70,9 +70,9 @@ class Table:
     c_weight: Floats
 
     @classmethod
-    def of(cls, d: int, increment: Increment, size: int) -> Table:
+    def of(cls, d: int, increment: Increment, size: int, price: float) -> Table:
         """Interpolation at `size` Chebyshev points in t."""
-        spend(size**3, ENTRY, "the table of a smooth link")
+        spend(size**3, ENTRY + price, "the table of a smooth link")
         c, c_weight = zonal_rule(d, size)
         r, r_weight = zonal_rule(d - 1, size)
         t = chebyshev_points(size)[:, None, None]
@@ -122,11 +122,11 @@ class Table:
         return np.stack([chebyshev.chebval(t, self.variogram), squares, np.full_like(t, self.variance)])
 
 
-def smooth_averages(d: int, increment: Increment) -> TaskAverages:
+def smooth_averages(d: int, increment: Increment, price: float) -> TaskAverages:
     """The averages of a smooth link, from the smallest sufficient table; the error is large if no table suffices."""
-    table = Table.of(d, increment, SIZES[0])
+    table = Table.of(d, increment, SIZES[0], price)
     for size in SIZES[1:]:
-        larger = Table.of(d, increment, size)
+        larger = Table.of(d, increment, size, price)
         gap, table = larger.distance(table), larger
         if gap <= 3e-12:  # four times this is the error, about what a loss tolerates
             break

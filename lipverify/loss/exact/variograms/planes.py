@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import sine_and_cosine
 from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, gauss_rule, root_rule, smooth_rule
-from lipverify.loss.work import LINK, spend
+from lipverify.loss.work import NANO, counted, price_of, spend
 
 Link = Callable[[Floats], Floats]
 Rule = tuple[Floats, Floats]
@@ -33,8 +34,8 @@ GRADE = 16.0
 """Factor by which intervals grow away from a root; each uses the rule for roots."""
 SLIVER = 1e-15
 """Intervals shorter than this are skipped."""
-NODE = 36.0 + 2 * LINK
-"""Nanoseconds per node on the circle, with two values of the link."""
+PILOTS = 60
+"""Number of nodes in a shell at which the pilot determines the necessary order."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,44 @@ class Planes:
     kinks: tuple[float, ...]
     roots: bool = False  # rules that resolve |z - c|^s at a kink c
 
+    @property
+    def price(self) -> float:
+        """Nanoseconds per node on the circle."""
+        return 36 + 2 * price_of(self.link)
+
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order."""
         outer, inner = self._rules(order)
         if self.d == 2:
             return self._circle(theta, np.ones_like(theta), None, inner)
         return np.asarray(sum(self._shell(theta, *shell, outer, inner) for shell in self._shells))
+
+    def pilot(self, theta: Floats, orders: tuple[int, ...], power: int, settled: float) -> tuple[int, float]:
+        """For the cost of `at`: the order that settles at a few nodes, and nodes per angle over the order squared."""
+        ones, rows = np.ones_like(theta), np.arange(theta.size)
+        places: list[tuple[Any, ...]] = [(rows, ones, 1.0, theta, ones, None)]
+        if self.d > 2:
+            places = []
+            for low, end in self._shells:
+                row, tau, weight = self._over_tau(theta, low, end, self._rules(orders[0])[0])
+                some = np.argsort(weight)[:: -max(1, weight.size // PILOTS)][:PILOTS]
+                share, tau = row.size / (theta.size * orders[0]), tau[some]
+                if tau.size:  # a shell between kinks that almost coincide has no nodes
+                    places.append((row[some], weight[some], share, theta[row[some]], np.hypot(tau, low), (low, tau)))
+        former = np.full(theta.shape, np.inf)
+        for order in orders:
+            values, nodes = np.zeros_like(theta), 0.0
+            for row, weight, share, angles, rho, base in places:
+                with counted() as meter:
+                    circles = self._circle(angles, rho, base, self._rules(order)[1])
+                values += np.bincount(row, weight * circles, theta.size)
+                nodes += share * meter.done / (NANO * self.price * row.size * order)
+            values /= np.sin(theta / 2) ** power
+            size = np.abs(values) if self.roots else np.max(np.abs(values))
+            if np.all(np.abs(values - former) <= settled * size):
+                break
+            former = values
+        return order, nodes / (order if self.d == 2 else 1)
 
     @property
     def _shells(self) -> list[tuple[float, float]]:
@@ -136,7 +169,7 @@ class Planes:
             if not kept.size:
                 continue
             width, r, h = (high - low)[kept], rho[kept], half[kept]
-            spend(kept.size * x.size, NODE, "the variogram of the link")
+            spend(kept.size * x.size, self.price, "the variogram of the link")
             nodes, middle = low[kept, None] + width[:, None] * x, (low + high)[kept] / 2
             # rho cos(phi -+ half), in the piece of the link that contains the middle of the interval
             sine, cosine = sine_and_cosine(nodes)

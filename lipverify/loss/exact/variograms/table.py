@@ -32,7 +32,6 @@ from lipverify.loss.exact.variograms.pieces import (
 from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, is_resolved
 from lipverify.loss.exact.variograms.segments import segments
-from lipverify.loss.work import foresee, spent
 
 ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
 """Orders of the rules for values; the smallest that settles is used. The second are for links that need many nodes."""
@@ -247,14 +246,12 @@ def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ..
     theta = np.concatenate([Piece(low, high, low == 0).places(CHECKS[::2]) for low, high in pairwise(edges)])
     values = source.at(theta, orders[0])
     for order, finer in pairwise(orders):  # noqa: B007
-        begun, former, values = spent(), values, source.at(theta, finer)
+        former, values = values, source.at(theta, finer)
         off = np.abs(values - former)
         if source.roots and np.max(off / np.maximum(values, TINY)) <= SETTLED_ROOT:
             break
         if not source.roots and np.max(off / scale(power, theta)) <= SETTLED * np.max(values / scale(power, theta)):
             break
-        # the table has SIZE angles where this rule had two, and needs one that is at least as fine
-        foresee(SIZE / 2 * (spent() - begun), "the variogram of the link")
     return order, finer
 
 

@@ -42,14 +42,14 @@ class Nodes:
 
 def nodes(d: int, w: float, steps: Floats, degrees: int = 0) -> Nodes:
     """The rules for kernels with their step at s = u, u in `steps`; one rule is used for every u <= 1."""
-    edges, size = _edges(d, w, steps, degrees)
+    edges, size = panels_of(d, w, steps, degrees)
     theta, weight = _panels(edges, size)
     near = 2 * np.sin(theta / 2) ** 2
     density = np.abs(np.sin(theta)) ** (d - 2) / half_beta(d - 1)
     return Nodes(near, w * near, weight * density, slice(size, (PANELS - 1) * size))
 
 
-def _edges(d: int, w: float, steps: Floats, degrees: float) -> tuple[Floats, int]:
+def panels_of(d: int, w: float, steps: Floats, degrees: float) -> tuple[Floats, int]:
     """The edges of panels for each step, as angles, and the number of nodes of a panel.
 
     They end where e^{-s} s^{(d-3)/2} has fallen by e^-46 on either side. All except the outermost, where e^{-s} is
@@ -121,6 +121,17 @@ def _blocks(u: Floats, harmonics: int) -> list[Floats]:
     split = [series, *np.array_split(shared, 1 + shared.size // points)]
     blocks = [part[None, :] for part in split if part.size]
     return blocks + [single[i : i + TOGETHER, None] for i in range(0, single.size, TOGETHER)]
+
+
+def count_of(d: int, w: float, u: Floats, harmonics: int) -> tuple[float, float]:
+    """Cost of a harmonic at all points u, in nodes, and size of the largest array."""
+    count = largest = 0.0
+    for block in _blocks(u, harmonics):
+        live = 2 * (PANELS - 2) * panels_of(d, w, np.maximum(block[:, -1], SHARED_BELOW), harmonics)[1]
+        points = POWERS if _by_series(block) else block.shape[1]
+        count += len(block) * live * (1 + points / 4)
+        largest = max(largest, float(len(block) * points * live))
+    return count, largest
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, log_phi, nodes, sums
+from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, nodes, sums
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
@@ -73,6 +73,18 @@ def work_of(problem: Problem, w: float) -> float:
         return math.inf
     shared, harmonics = np.count_nonzero(u <= SHARED_BELOW), _wanted(w, u)
     return harmonics * (u.size - shared + shared / 4 + harmonics / 750)
+
+
+def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
+    """Largest number of harmonics for one w, nodes for each, and size of the largest array."""
+    u = _grid(problem.d, float(problem.n), w)
+    harmonics = int(min(_wanted(w, u), MOST_DEGREES))
+    for most in (64, 512):  # a smooth law has no more harmonics
+        if most < harmonics and (size := spectrum_of(problem.law, problem.d, most).k.size) < most:
+            harmonics = size
+    if _own(u) * harmonics > MOST_WORK:
+        harmonics = _spectrum(problem.law, problem.d, w, u).k.size
+    return harmonics, *count_of(problem.d, w, u, harmonics)
 
 
 def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:
@@ -143,7 +155,7 @@ def _wanted(w: float, u: Floats) -> float:
 
 @lru_cache(maxsize=64)
 def _grid(d: int, n: float, w: float) -> Floats:
-    """Points in u that cover the range of all integrands, cached for `work_of`, which is asked before the terms."""
+    """Points in u that cover the range of all integrands; cached, because the cost of a loss is asked before it."""
     shared = nodes(d, w, np.array([SHARED_BELOW]))
 
     def over(u: float) -> bool:
