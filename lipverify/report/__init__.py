@@ -25,10 +25,9 @@ def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
     from lipverify.report.visible import quiet, require_printable
 
     require_printable(ledger)
-    drawings = Drawings()
     with quiet():
-        report = build(ledger, drawings.add, evidence=evidence)
-    write_whole(path, typeset(report, drawings.files))
+        report = build(ledger, Drawings().add, evidence=evidence)
+    write_whole(path, typeset(report))
 
 
 def write_web_page(ledger: Ledger, path: Path) -> None:

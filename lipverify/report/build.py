@@ -59,8 +59,8 @@ def _drawings(records: Sequence[Record], draw: Draw, printed: Before) -> tuple[t
     every = joined(figure for record in records for figure in record.figures)
     telling = telling_figure(records)
     drawn = dict.fromkeys(draw(figure) for figure in every if figure != telling)
-    new = tuple(drawing for drawing in drawn if drawing.file not in printed.figures)
-    printed.figures |= {drawing.file for drawing in new if drawing.file}
+    new = tuple(drawing for drawing in drawn if drawing.anchor not in printed.figures)
+    printed.figures |= {drawing.anchor for drawing in new if drawing.anchor}
     return new, tuple(drawing.anchor for drawing in drawn if drawing not in new)
 
 
@@ -119,7 +119,7 @@ def _sections(
     contents: Contents, judged: tuple[Passage, ...], first: Front, draw: Draw, defined: Defined, evidence: bool
 ) -> tuple[Section, ...]:
     """The theorems in the order of the contents, each with the symbols that first appear in it."""
-    drawn = {picture.file: FRONT for picture in first.pictures}
+    drawn = {picture.anchor: FRONT for picture in first.pictures}
 
     def page(entry: Entry) -> Theorem:
         topic = _beside(entry.anchor) if evidence else ""

@@ -22,19 +22,31 @@ class Symbol(msgspec.Struct, frozen=True, kw_only=True):
     meaning: Text
 
 
+class Plot(msgspec.Struct, frozen=True, kw_only=True):
+    """One panel or heat map, as SVG, with the words around it."""
+
+    svg: str
+    title: Text
+    xlabel: Text = ()
+    ylabel: Text = ()
+
+
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure. If it could not be drawn, `file` is empty and `problem` is the reason."""
+    """One figure. If it could not be drawn, it has no anchor, and `problem` is the reason."""
 
-    file: str
-    width: float
+    anchor: str = ""
+    width: float = 1.0
     """The share of the text width."""
-    caption: Text
-    alt: str
+    across: int = 1
+    """The number of panels or maps in a row."""
+    plots: tuple[Plot, ...] = ()
+    legend: tuple[tuple[str, Text], ...] = ()
+    """The samples, as SVG, and their labels."""
+    scale: tuple[str, str, str] | None = None
+    """The least value, the colours as SVG, and the largest value of all maps."""
+    caption: Text = ()
+    alt: str = ""
     problem: str = ""
-
-    @property
-    def anchor(self) -> str:
-        return self.file.removesuffix(".svg")
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ vocabulary of `lipverify.foundation.latex`.
 from __future__ import annotations
 
 import re
-import string
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -16,7 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lipverify.foundation.latex import UnreadableError, mathtext, pieces, typst_math
+from lipverify.foundation.latex import UnreadableError, pieces, typst_math
 from lipverify.report.digits import scientific
 from lipverify.report.visible import invisible, named
 
@@ -128,33 +127,3 @@ def _glyphs(font: str) -> frozenset[int]:
     from matplotlib.ft2font import FT2Font
 
     return frozenset(FT2Font(str(font_folder() / f"{font}.ttf")).get_charmap())
-
-
-@cache
-def drawable(text: str, width: float) -> str:
-    """Text for matplotlib, cut if it is longer than `width` inches; unchanged if its formulas cannot be read."""
-    from matplotlib.mathtext import MathTextParser
-
-    text = printable(text).replace("\n", " ")
-    parts = list(pieces(text))
-    letters = max(int(width * 13), 1)  # characters per inch at the size of labels, at least
-    if len(text) > letters and not any(formula for formula, _ in parts):
-        text = text[: letters - 1] + "…"
-    if "$" not in text:
-        return text
-    try:
-        drawn = "".join(f"${mathtext(part)}$" if formula else part.replace("$", r"\$") for formula, part in parts)
-        MathTextParser("path").parse(drawn)
-    except ValueError:
-        return text.replace("$", r"\$")
-    return drawn
-
-
-def family(text: str) -> str:
-    """The font of the page, or the first font that has every character of the text."""
-    words = {character for formula, part in pieces(text) if not formula for character in part if character != "$"}
-    # the other positions of cmr10 hold TeX's glyphs, such as an ffi for a ±
-    if words <= set(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]"):
-        return "cmr10"
-    known = {ord(character) for character in words} <= _glyphs("STIXGeneral")
-    return "STIXGeneral" if known else "DejaVu Sans"

@@ -40,7 +40,7 @@ def theorem(
     rows = {row.id: row for row in (*entry.rows, *entry.others)}
     proofs = {record.id for record in records if record.proves}  # they stand behind a grade
     picture = None if figure is None else draw(figure)
-    pictured = "" if picture is None or not picture.file else drawn.setdefault(picture.file, entry.anchor)
+    pictured = "" if picture is None or not picture.anchor else drawn.setdefault(picture.anchor, entry.anchor)
     shared = shared_by(nearest)
     instead = next((record.corrected for record in ordered if readings.differs(record) and record.corrected), "")
     return Theorem(

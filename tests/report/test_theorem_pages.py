@@ -144,15 +144,15 @@ def test_a_table_without_a_finding_is_shown_too() -> None:
 @pytest.mark.parametrize("layers", list(permutations(("theorem", "front", "evidence"))))
 def test_a_theorem_shows_the_figure_of_its_layer(layers: tuple[Layer, ...]) -> None:
     def draw(figure: Figure) -> Drawing:
-        return Drawing(file=f"{figure.layer}.svg", width=1.0, caption=(), alt="a")
+        return Drawing(anchor=figure.layer, alt="a")
 
     figures = tuple(replace(slopes_figure(None, None), layer=layer, caption=layer) for layer in layers)
     report = build(ledger((record(figures=figures),)), draw, evidence=True)
     (theorem,) = theorems(report)
     assert theorem.picture is not None
-    assert theorem.picture.file == "theorem.svg"
-    assert [picture.file for picture in report.front.pictures] == ["front.svg"]
-    assert {drawing.file for drawing in report.topics[0].drawings} == {"front.svg", "evidence.svg"}
+    assert theorem.picture.anchor == "theorem"
+    assert [picture.anchor for picture in report.front.pictures] == ["front"]
+    assert {drawing.anchor for drawing in report.topics[0].drawings} == {"front", "evidence"}
     (bare,) = theorems(build(ledger((record(figures=()),)), draw))
     assert bare.picture is None
 

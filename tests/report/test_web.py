@@ -18,13 +18,11 @@ from msgspec.structs import replace
 from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series, Source
 from lipverify.foundation.latex import UnreadableError, typst_math  # internal: the refusal of one formula
 from lipverify.report import digits  # internal: how a number is printed, to compare
-from lipverify.report.figures import has_place  # internal: which random values have a place on an axis
-from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
+from lipverify.report.drawing import BLANK, axis, draw, has_place, round_values  # internal: one drawing alone
 
 # internal: the colours of the PDF, to compare with those of the page
 from lipverify.report.looks import PAPERS, colour_class, colour_rule, series_looks  # internal: a colour's rule
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
-from lipverify.report.web.drawing import axis, drawing, round_values  # internal: one drawing alone
 from lipverify.report.web.markup import Markup, element, join  # internal: escaping, for random text
 from lipverify.report.web.page import web_page  # internal: the page without a file
 from lipverify.report.web.words import Formulas, many  # internal: one text without a page
@@ -321,13 +319,13 @@ def test_ticks_are_round_and_few(low: float, wide: float) -> None:
 
 
 def test_a_tick_lies_where_a_value_of_the_same_size_does() -> None:
-    decades = axis([1e4, 1e30], log=True, start=0.0, end=100.0)
+    decades = axis([1e4, 1e30], log=True, start=0.0, end=300.0)
     assert len(decades.ticks) >= 4
     for place, said in decades.ticks:
         power = re.fullmatch(r"10<tspan[^>]*>(\d+)</tspan>", said)
         assert power is not None
         assert place == pytest.approx(decades.position(10.0 ** int(power[1])))
-    for made in (axis([0.2, 30], log=True, start=9.0, end=0.0), axis([0.2, 30], log=False, start=0.0, end=9.0)):
+    for made in (axis([0.2, 30], log=True, start=90.0, end=0.0), axis([0.2, 30], log=False, start=0.0, end=300.0)):
         assert len(made.ticks) >= 3
         assert all(place == pytest.approx(made.position(float(said))) for place, said in made.ticks)
     assert axis([0.5, 0.5], log=False, start=0.0, end=100.0).position(0.5) == pytest.approx(50)
@@ -337,11 +335,11 @@ def test_points_without_a_place_are_left_out_and_regions_and_maps_are_drawn() ->
     series = Series(label="s", x=(1.0, 2.0, 3.0, math.nan), y=(1.0, -1.0, math.inf, 1.0), style="points")
     region = Region(label="between", x=(1.0, 2.0), low=(0.5, 0.6), high=(2.0, 3.0))
     panel = Panel(title="t", xlabel="$x$", ylabel="y", series=(series,), regions=(region,))
-    drawn = drawing(Figure(caption="c", alt="a", panels=(panel,)), Markup)
+    drawn = draw(Figure(caption="c", alt="a", panels=(panel,)), paper=False).plots[0].svg
     assert drawn.count("<circle") == 1
     assert 'class="band"' in drawn
     sheet = HeatMap(title="M", values=((1.0, math.nan),))
-    assert BLANK in drawing(Figure(caption="c", alt="a", maps=(sheet,)), Markup)
+    assert BLANK in draw(Figure(caption="c", alt="a", maps=(sheet,)), paper=False).plots[0].svg
 
 
 def test_a_figure_that_cannot_be_drawn_leaves_the_page_intact() -> None:

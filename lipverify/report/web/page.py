@@ -5,15 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
 from importlib import resources
 
 from lipverify.claims.ledger.record import Ledger
 from lipverify.report import build
+from lipverify.report.drawing import hatches
 from lipverify.report.drawings import Drawings
 from lipverify.report.looks import colour_rule
 from lipverify.report.model import Report
-from lipverify.report.web.drawing import drawing
 from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.web.statements import statements
 from lipverify.report.web.theorem import Page, addresses, figure, symbols, theorem
@@ -26,28 +25,20 @@ _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "V
 def web_page(ledger: Ledger) -> bytes:
     """The report on a ledger as HTML, evidence included; the same ledger gives the same bytes."""
     formulas = Formulas()
-    drawings = Drawings(lambda figure: drawing(figure, formulas.label).encode())
-    report = build.build(ledger, drawings.add, evidence=True)
-    figures = {name: Markup(drawn.decode()) for name, drawn in drawings.files.items()}
-    return page(report, figures, formulas).encode()
-
-
-def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> str:
-    """The report as HTML; `figures` maps file names to drawings."""
-    ids = addresses(report, (name.removesuffix(".svg") for name in figures))
-    context = Page(formulas=formulas, figures=figures, ids=ids, grades=report.grades, anchors=set())
+    report = build.build(ledger, Drawings(paper=False).add, evidence=True)
+    context = Page(formulas=formulas, ids=addresses(report), grades=report.grades, anchors=set())
     side = element("div", _filters(report), _contents(report, formulas), class_="side")
     main = _main(report, context)
     body = element(
         "body",
         element("a", "Skip to the theorems", href="#theorems", class_="skip"),
-        hatches(),
+        element("svg", hatches(), width=0, height=0, aria_hidden="true", class_="hatches"),
         _header(report, formulas),
         element("div", side, main, class_="sheet"),
         element("footer", element("p", f"Written by {report.made_by} from a ledger; nothing is fetched to read it.")),
         element("div", id="tip", role="status", hidden=True),
     )  # fmt: skip
-    return formulas.fill(_document(report, body))
+    return formulas.fill(_document(report, body)).encode()
 
 
 def _document(report: Report, body: Markup) -> str:
@@ -85,16 +76,6 @@ def _file(name: str) -> str:
 def _hash(text: str) -> str:
     """The digest of an inline style or script, the only one that the browser accepts."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def hatches() -> Markup:
-    """The hatch patterns that distinguish bands without colour."""
-    lines = ("M0 6L6 0", "M0 0L6 6", "M3 3h.6")
-    patterns = [
-        element("pattern", element("path", d=line), id=f"hatch-{k}", width=6, height=6, patternUnits="userSpaceOnUse")
-        for k, line in enumerate(lines, 1)
-    ]
-    return element("svg", element("defs", patterns), width=0, height=0, aria_hidden="true", class_="hatches")
 
 
 def _header(report: Report, words: Formulas) -> Markup:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote
 
 import msgspec
@@ -13,6 +14,7 @@ from lipverify.report.evidence import Agreement, Evidence, Judgement, Measuremen
 from lipverify.report.model import Drawing, Reading, Report, Row, Symbol, Theorem, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.readings import Remark
+from lipverify.report.text import Text
 from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.web.statements import measured
 from lipverify.report.web.words import Formulas, code, outcome, table, verdict
@@ -23,8 +25,6 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """The page that is being written: what all its parts share."""
 
     formulas: Formulas
-    figures: Mapping[str, Markup]
-    """Drawings by file name."""
     ids: Mapping[str, str]
     """The address of each anchor on the page."""
     grades: Mapping[str, str]
@@ -55,7 +55,7 @@ def symbols(known: Iterable[Symbol], words: Formulas) -> Markup | None:
 def figure(drawing: Drawing, page: Page) -> Markup:
     """A figure with its caption, and a description for screen readers; a link if it is on the page already."""
     words = page.formulas
-    if not drawing.file:
+    if not drawing.anchor:
         return element(
             "p",
             element("strong", "This figure could not be drawn"),
@@ -68,25 +68,48 @@ def figure(drawing: Drawing, page: Page) -> Markup:
     return element(
         "figure",
         element("p", drawing.alt, class_="unseen"),
-        page.figures[drawing.file],
+        drawn(drawing, words.rich),
         element("figcaption", words.rich(drawing.caption)),
         id=drawing.anchor,
     )
 
 
-def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
+def drawn(drawing: Drawing, label: Callable[[Text], Markup]) -> Markup:
+    """The panels or maps of a drawing above their legend; `label` turns text with formulas into HTML."""
+    panels = [
+        element(
+            "div",
+            element("p", label(plot.title), class_="title") if plot.title else None,
+            element("p", label(plot.ylabel), class_="y-label") if plot.ylabel else None,
+            Markup(plot.svg),
+            element("p", label(plot.xlabel), class_="x-label") if plot.xlabel else None,
+            class_="panel",
+        )
+        for plot in drawing.plots
+    ]
+    items = [element("li", Markup(sample), element("span", label(text))) for sample, text in drawing.legend]
+    low, colours, high = drawing.scale or ("", "", "")
+    ends = element("span", low), Markup(colours), element("span", high)
+    return join((
+        element("div", panels, class_="panels maps" if colours else "panels"),
+        element("ul", items, class_="legend") if items else None,
+        element("p", ends, class_="scale") if colours else None,
+    ))  # fmt: skip
+
+
+def addresses(report: Report) -> dict[str, str]:
     """The address of each theorem and claim by its anchor: its own name, numbered if it would be taken.
 
     The first theorem with claims of a stem has the stem, any other the id of its first claim.
     """
     addresses: dict[str, str] = {}
     taken = {"theorems", "result", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
-    taken |= {*figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}
+    taken |= {f"section-{k}" for k, _ in enumerate(report.sections, 1)}
 
     def take(key: str, name: str) -> None:
         address = quote(name, safe="/.-_~") or "claim"
         number = 2
-        while address in taken:
+        while address in taken or re.fullmatch(r"figure-\d+", address):
             address, number = f"{quote(name, safe='/.-_~')}-{number}", number + 1
         taken.add(address)
         addresses[key] = address
