@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
 from lipverify.claims.ledger.record import CrossCheck, Ledger, Passage, Record
 from lipverify.foundation.latex import plain
-from lipverify.foundation.quoting import counted
 from lipverify.loss.methods import TABLE
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.drawings import joined
 from lipverify.report.evidence import agreements, evidence
 from lipverify.report.front import Contents, Draw, contents_of, front
-from lipverify.report.model import FRONT, Drawing, Front, Printed, Report, Section, Theorem, Topic
+from lipverify.report.model import FRONT, Drawing, Front, Report, Section, Theorem, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.statements import Entry
 from lipverify.report.text import Text, printable, rich
@@ -79,11 +80,17 @@ TITLE = "Numerical verification of claims about in-context learning"
 def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     """The report on a ledger; `draw` places a figure and returns its reference; `evidence` adds its layer."""
     contents = contents_of(ledger)
+    first = front(ledger, contents, draw)
+    sections = _sections(contents, passages(measured(ledger.claims)), first, draw, evidence)
+    theorems = [theorem for section in sections for theorem in section.theorems]
+    table = [(theorem.title, theorem.readings[: theorem.decided]) for theorem in theorems]
     defined = Defined()
     stem = readings.stem(ledger.claims[0]) if ledger.claims else ""
-    first = defined.with_symbols(front(ledger, contents, draw), stem, own=readings.own(ledger.claims))
-    judged = passages(measured(ledger.claims))
-    sections = _sections(contents, judged, first, draw, defined, evidence)
+    first = defined.with_symbols(first, stem, own=readings.own(ledger.claims), beside=table)
+    sections = tuple(
+        replace(section, theorems=tuple(defined.with_symbols(it, it.stem, own=it.own) for it in section.theorems))
+        for section in sections
+    )
     return Report(
         title=plain(printable(ledger.title)) or TITLE,
         heading=rich(ledger.title or TITLE),
@@ -96,7 +103,6 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         sections=sections,
         legend=rich(words.LEGEND),
         topics=_topics(contents, draw) if evidence else (),
-        passages=tuple(_printed(passage) for passage in judged),
         notation=defined.symbols,
         methods=_methods(ledger),
         rules=tuple(rich(rule) for rule in words.HOW_VERDICTS_ARE_MADE),
@@ -116,32 +122,16 @@ def _beside(anchor: str) -> str:
 
 
 def _sections(
-    contents: Contents, judged: tuple[Passage, ...], first: Front, draw: Draw, defined: Defined, evidence: bool
+    contents: Contents, judged: tuple[Passage, ...], first: Front, draw: Draw, evidence: bool
 ) -> tuple[Section, ...]:
-    """The theorems in the order of the contents, each with the symbols that first appear in it."""
+    """The theorems in the order of the contents, without their symbols."""
     drawn = {picture.anchor: FRONT for picture in first.pictures}
 
     def page(entry: Entry) -> Theorem:
         topic = _beside(entry.anchor) if evidence else ""
-        whole = theorem(entry, judged, draw, symbols=first.defines, drawn=drawn, topic=topic)
-        return defined.with_symbols(whole, readings.stem(entry.claims[0]), own=whole.own)
+        return theorem(entry, judged, draw, symbols=first.defines, drawn=drawn, topic=topic)
 
     return tuple(Section(title=rich(title), theorems=tuple(map(page, held))) for title, held in contents)
-
-
-def _printed(passage: Passage) -> Printed:
-    supported, cells = passage.cells
-    return Printed(
-        paper=printable(sources.short(passage.paper)),
-        place=rich(passage.place),
-        outcome=passage.outcome,
-        holds=rich("; ".join(passage.holds)),
-        fails=rich("; ".join(passage.fails)),
-        instead=rich("; ".join(passage.instead)),
-        grade=passage.grade or "",
-        judged=f"{counted(len(passage.claims), 'claim')}, {supported} of {counted(cells, 'cell')} supported",
-        cells=f"{supported} of {cells}",
-    )
 
 
 def _topics(contents: Contents, draw: Draw) -> tuple[Topic, ...]:

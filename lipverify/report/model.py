@@ -83,44 +83,6 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     margin: str
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim in the table of statements: a row of `lipverify.report.statements`, typeset."""
-
-    id: str
-    kind: str
-    title: Text
-    """The statement in words; empty if the title of its place says it."""
-    apart: Text
-    statement: Text
-    telling: tuple[Telling, ...]
-    verdict: str
-    range: Text
-    grade: str
-    marks: tuple[str, ...]
-    problem: Text
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """All lines of the table of statements about one place."""
-
-    anchor: str
-    stem: str
-    title: Text
-    """The place and the title: "Theorem 6. The box kernel attains ..."."""
-    paper: str
-    place: Text
-    standing: Standing
-    marks: tuple[str, ...]
-    lines: tuple[Line, ...]
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """The lines of the table of statements under one heading."""
-
-    title: Text
-    rows: tuple[Row, ...]
-
-
 class Front(msgspec.Struct, frozen=True, kw_only=True):
     """The first layer: two pages of overview."""
 
@@ -133,7 +95,6 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     defines: dict[str, str]
     """The symbols that claims files define."""
     setting: tuple[Text, ...]
-    parts: tuple[Part, ...]
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,6 +114,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     apart: Text
     """What tells it from other claims with this title and this formula."""
     statement: Text
+    """With fractions that have a slash, for a line of a table."""
     assumptions: tuple[Text, ...]
     """The assumptions that the readings of the statement do not share."""
     instead: Text
@@ -167,6 +129,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     telling: tuple[Telling, ...]
     marks: tuple[str, ...]
     problem: Text
+    proves: bool
+    """True if it stands behind the grade of another claim."""
 
 
 class Theorem(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +139,7 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     anchor: str
     stem: str
     title: Text
-    """The place and the title, as in the table of statements."""
+    """The place and the title: "Theorem 6. The box kernel attains ..."."""
     own: bool
     """True if its claims come with lipverify, so that symbols have the meanings of the notation."""
     paper: str
@@ -193,8 +157,9 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     pictured: str
     """The anchor of an earlier place with the same picture, or `FRONT`; empty if it is here, or there is none."""
     readings: tuple[Reading, ...]
-    others: tuple[Line, ...]
-    """The claims that have no line in the table of statements, without those that prove another one."""
+    decided: int
+    """So many of the first readings stand in the table of statements."""
+    marks: tuple[str, ...]
     tables: tuple[Table, ...]
     judged: str
     resolution: Text
@@ -239,21 +204,6 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     """Anchors of earlier topics with some of its cross-checks."""
 
 
-class Printed(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the table of passages."""
-
-    paper: str
-    place: Text
-    outcome: str
-    holds: Text
-    """The readings that hold, if the wording leaves several open."""
-    fails: Text
-    instead: Text
-    grade: str
-    judged: str
-    cells: str
-
-
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """All pages in order, from which the PDF and the web page are made without the ledger."""
 
@@ -269,7 +219,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     sections: tuple[Section, ...]
     legend: Text
     topics: tuple[Topic, ...]
-    passages: tuple[Printed, ...]
     notation: tuple[Symbol, ...]
     """All symbols of the front and the theorems, in order of first use."""
     methods: tuple[tuple[str, Text], ...]

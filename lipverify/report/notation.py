@@ -24,15 +24,17 @@ class Defined:
         self.symbols: tuple[Symbol, ...] = ()
         self._known: set[int | tuple[str, str]] = set()
 
-    def with_symbols(self, page: Page, stem: str = "", *, own: bool = True) -> Page:
-        """The page with the meanings of the symbols that first appear on it; claims not `own` define theirs."""
+    def with_symbols(self, page: Page, stem: str = "", *, own: bool = True, beside: object = ()) -> Page:
+        """The page with the meanings of the symbols that first appear on it, or in what stands beside its text; claims
+        not `own` define theirs.
+        """
         holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
-        used, before, new_entries = set(symbols_in(page)), set[str](), list[int]()
+        used, before, new_entries = set(symbols_in((page, beside))), set[str](), list[int]()
         while used != before:  # a meaning may contain further symbols
             before = set(used)
             new_entries = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
             used |= {name for k in new_entries for name in symbols_in(_entry(k))}
-        parts = _parts_in(page) if page.defines else []
+        parts = _parts_in((page, beside)) if page.defines else []
         theirs: list[tuple[str, str]] = [
             pair for pair in page.defines.items() if pair not in self._known and _stripped(read(pair[0])) in parts
         ]
@@ -43,7 +45,7 @@ class Defined:
         return replace(page, symbols=symbols)
 
 
-def _parts_in(page: Page) -> list[Part]:
+def _parts_in(page: object) -> list[Part]:
     """All parts of the formulas of a page, without superscripts."""
     return [_stripped(part) for run in formulas_in(msgspec.to_builtins(page)) for part in _all(run["text"])]
 
@@ -72,7 +74,7 @@ def _entry(k: int) -> Symbol:
     return Symbol(symbol=rich(NOTATION[k].symbol), meaning=rich(NOTATION[k].meaning))
 
 
-def symbols_in(page: msgspec.Struct) -> Iterator[str]:
+def symbols_in(page: object) -> Iterator[str]:
     """The symbols in all formulas of a page, in LaTeX."""
     for run in formulas_in(msgspec.to_builtins(page)):
         yield from _symbols(read(run["text"]))

@@ -223,7 +223,10 @@ def _entry(
     title = (alone and _under(chosen[0])) or next(filter(None, map(_title, chosen)), "") or _under(chosen[0])
     others = sorted(
         (record for record in records if record not in chosen),
-        key=lambda record: (record.verdict == chosen[0].verdict, [*KINDS].index(record.kind)),
+        key=lambda record: (
+            {record.verdict, chosen[0].verdict} != {"supported", "refuted"},
+            [*KINDS].index(record.kind),
+        ),
     )
     claims = (*chosen, *others)
     same: dict[tuple[str, str], list[Record]] = {}

@@ -66,7 +66,6 @@ def test_every_claim_is_read_once_and_in_the_order_of_the_ledger(book: Ledger) -
     assert sorted(r.id for t in theorems(report) for r in t.readings) == sorted(claim.id for claim in book.claims)
     assert [t.stem for t in theorems(report)] == list(dict.fromkeys(claim.id.split("/")[0] for claim in book.claims))
     anchors = [t.anchor for t in theorems(report)]
-    assert [row.anchor for part in report.front.parts for row in part.rows] == anchors
     assert [topic.theorem for topic in report.topics] == anchors
     assert [t.topic for t in theorems(report)] == [topic.anchor for topic in report.topics]
 
@@ -86,11 +85,11 @@ def test_the_standing_is_that_of_the_passages(verdict: Verdict, corrected: str) 
         record("a.b/2", kind="printed", verdict=verdict, corrected=corrected, grade="sampled"),
         record("a.b/3", kind="printed", verdict="supported", corrected="", grade="bounded"),
     )
-    found = model_of(*claims).front.parts[0].rows[0].standing
+    found = model_of(*claims).sections[0].theorems[0].standing
     became = {"supported": "holds as printed", "refuted": "false as printed"}.get(verdict, "open")
     assert found.outcomes == ((became, "1"),)
     assert (found.kind, found.grade, found.others) == ("printed", "sampled", (("refuted", "1"),))
-    lone = model_of(claims[0]).front.parts[0].rows[0].standing
+    lone = model_of(claims[0]).sections[0].theorems[0].standing
     assert (lone.kind, lone.outcomes, lone.others) == ("stronger", (), (("refuted", "1"),))
 
 
@@ -100,19 +99,10 @@ def test_the_list_of_passages_is_that_of_the_ledger(folder: Path) -> None:
         record("a.b/2", kind="convention", verdict="supported", reading="wide", source=Source("P", "Figure 8", "x")),
         record("a.b/3", kind="stronger", verdict="refuted", source=Source("P", "Lemma 9", "x")),
     )
-    report = model_of(*claims)
-    assert [(row.outcome, row.grade != "") for row in report.passages] == [
-        ("false as printed", True),
-        ("holds in one of its readings", True),
-    ]
     shown = squeezed("".join(page.get_text() for page in pages(pdf(ledger(claims), folder))))
     table = shown[: shown.index("Thenumberisthat")]
     for place, outcome in (("Lemma 7", "✗ false as printed"), ("Figure 8", "≈ holds in one of its readings")):
         assert squeezed(outcome) in table.partition(squeezed(place))[2]
-    assert [(words_of(row.instead), words_of(row.holds)) for row in report.passages] == [
-        ("two thirds", ""),
-        ("", "wide"),
-    ]
     assert squeezed("What holds: two thirds") in shown
     assert "refuted" in table.partition("Lemma9")[2], "no passage, and still in the table"
 

@@ -13,10 +13,10 @@ from lipverify.report.drawing import hatches
 from lipverify.report.drawings import Drawings
 from lipverify.report.looks import colour_rule
 from lipverify.report.model import Report
-from lipverify.report.web.markup import Child, Markup, element, join
+from lipverify.report.web.markup import Child, Markup, element
 from lipverify.report.web.statements import statements
 from lipverify.report.web.theorem import Page, addresses, figure, symbols, theorem
-from lipverify.report.web.words import Formulas, outcome, table
+from lipverify.report.web.words import Formulas, outcome
 
 _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "Verdict", "grade": "Grade"}
 """The properties by which claims can be filtered, and the titles of the fields."""
@@ -145,7 +145,6 @@ def _contents(report: Report, words: Formulas) -> Markup:
     ]
     links += [
         ("Notation", "notation"),
-        *([("Passages", "passages")] if report.passages else []),
         ("How verdicts are made", "verdicts"),
         ("Sources", "sources"),
         ("Provenance", "provenance"),
@@ -156,7 +155,6 @@ def _contents(report: Report, words: Formulas) -> Markup:
 
 def _main(report: Report, page: Page) -> Markup:
     words, front = page.formulas, report.front
-    rows = {row.anchor: row for part in front.parts for row in part.rows}
     topics = {topic.theorem: topic for topic in report.topics}
     counts = [
         element("li", element("button", outcome(name), f" {count}", type="button", value=name))
@@ -170,7 +168,7 @@ def _main(report: Report, page: Page) -> Markup:
             element("h2", "What was asked", id="result"),
             element("ul", counts, class_="counts", aria_label="Passages") if counts else None,
             [element("p", words.rich(text)) for text in front.summary],
-            statements(front.parts, words, page.ids) if rows else None,
+            statements(report.sections, words, page.ids) if report.sections else None,
             [figure(picture, page) for picture in front.pictures],
             class_="unfiltered",
         ),
@@ -178,7 +176,7 @@ def _main(report: Report, page: Page) -> Markup:
             element(
                 "section",
                 element("h2", words.rich(section.title) if section.title else "Claims", id=f"section-{k}"),
-                [theorem(it, rows[it.anchor], topics.get(it.anchor), page) for it in section.theorems],
+                [theorem(it, topics.get(it.anchor), page) for it in section.theorems],
                 class_="theorems",
             )
             for k, section in enumerate(report.sections, 1)
@@ -186,25 +184,6 @@ def _main(report: Report, page: Page) -> Markup:
         _back(report, words),
         id="theorems", tabindex="-1",
     )  # fmt: skip
-
-
-def _passages(report: Report, words: Formulas) -> Markup:
-    header = ("printed in", "outcome", "readings; what holds", "grade", "judged by")
-    rows = [
-        (
-            join((it.paper, ", ", words.rich(it.place))),
-            outcome(it.outcome),
-            join((
-                ("holds: ", words.rich(it.holds), ". ") if it.holds else None,
-                ("refuted: ", words.rich(it.fails), ". ") if it.fails else None,
-                words.rich(it.instead),
-            )),
-            it.grade,
-            it.judged,
-        )
-        for it in report.passages
-    ]  # fmt: skip
-    return element("div", table(Markup(""), header, rows), class_="passages")
 
 
 def _back(report: Report, words: Formulas) -> list[Markup]:
@@ -216,7 +195,6 @@ def _back(report: Report, words: Formulas) -> list[Markup]:
     made = [(element("dt", name), element("dd", value)) for name, value in report.provenance]
     parts: list[tuple[str, str, Child]] = [
         ("notation", "Notation", symbols(report.notation, words)),
-        *([("passages", "Passages", _passages(report, words))] if report.passages else []),
         ("verdicts", "How verdicts are made", ([element("p", words.rich(rule)) for rule in report.rules],
             element("p", words.rich(report.legend)), element("h3", "Outcomes and grades"), element("dl", grades),
             element("h3", "Methods"), element("dl", methods))),

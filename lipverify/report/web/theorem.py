@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lipverify.foundation.quoting import counted
 from lipverify.report.evidence import Agreement, Evidence, Judgement, Measurement
-from lipverify.report.model import Drawing, Reading, Report, Row, Symbol, Theorem, Topic
+from lipverify.report.model import Drawing, Reading, Report, Symbol, Theorem, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.readings import Remark
 from lipverify.report.text import Text
@@ -215,7 +215,7 @@ def _agreement(agreement: Agreement, words: Formulas) -> Markup:
     )
 
 
-def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Markup:
+def theorem(content: Theorem, topic: Topic | None, page: Page) -> Markup:
     """One theorem: a summary line with its standing, and below it the details."""
     words = page.formulas
     details = None if topic is None else evidence(topic, content, page)
@@ -227,7 +227,7 @@ def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Mark
     ]
     return element(
         "details",
-        element("summary", _headline(content, row, words)),
+        element("summary", _headline(content, words)),
         closed((
             part("Printed", [element("blockquote", words.rich(text)) for _, text in content.quoted if text]),
             part("Read as", element("p", read_as) if read_as else None),
@@ -257,7 +257,7 @@ def _symbols(theorem: Theorem) -> tuple[Symbol, ...]:
     return Defined().with_symbols(replace(theorem, symbols=()), theorem.stem, own=theorem.own).symbols
 
 
-def _headline(content: Theorem, row: Row, words: Formulas) -> Markup:
+def _headline(content: Theorem, words: Formulas) -> Markup:
     tally = [
         element("span", outcome(name, count if count != "1" else ""), " ", words.rich(where))
         for (name, count), where in zip(content.standing.outcomes, content.standing.ranges, strict=False)
@@ -266,9 +266,9 @@ def _headline(content: Theorem, row: Row, words: Formulas) -> Markup:
     return join((
         element("h3", words.rich(content.title)),
         element("span", tally, class_="tally"),
-        element("span", row.paper, class_="faint"),
+        element("span", content.paper, class_="faint"),
         element("span", "other claims: ", join(rest, " "), class_="faint rest") if rest else None,
-        [element("strong", mark, class_="mark") for mark in row.marks],
+        [element("strong", mark, class_="mark") for mark in content.marks],
     ))  # fmt: skip
 
 
