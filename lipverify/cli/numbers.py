@@ -22,6 +22,7 @@ from lipverify.problem import Problem
 from lipverify.problem.covariates import Covariates, Ellipsoid, Sphere
 from lipverify.problem.law import Law
 from lipverify.problem.written import law_named
+from lipverify.report.digits import with_error
 from lipverify.report.terminal.progress import progress_of
 
 WORK = "tenths of a second, about"
@@ -114,23 +115,6 @@ def described(problem: Problem) -> dict[str, Any]:
         "L": getattr(problem.law, "L", None),
         "sigma": problem.sigma,
     }
-
-
-def with_error(value: float, error: float) -> str:
-    """A value to the digits that its error supports, at most ten, and the error.
-
-    >>> with_error(0.123456789, 2e-4)
-    '0.12346 ± 2e-04'
-    >>> with_error(0.0, 0.0)
-    '0 ± 0'
-    """
-    value, error = float(value), float(error)
-    if error == 0:
-        return f"{value:.10g} ± 0"
-    if not (math.isfinite(value) and math.isfinite(error)) or value == 0:
-        return f"{value:g} ± {error:.0e}"
-    digits = math.floor(math.log10(abs(value))) - math.floor(math.log10(error)) + 2
-    return f"{value:.{min(max(digits, 1), 10)}g} ± {error:.0e}"
 
 
 def _title(problem: Problem) -> str:

@@ -40,12 +40,6 @@ def topic(entry: Entry, draw: Draw, *, printed: Before) -> Topic:
     return Topic(
         anchor=anchor,
         theorem=entry.anchor,
-        stem=printable(readings.stem(records[0])),
-        title=rich(entry.heading),
-        sources=readings.remarks(records, lambda record: (sources.quotation(record.source),)),
-        assumptions=readings.remarks(records, lambda record: record.assumptions),
-        remarks=readings.remarks(records, lambda record: (record.finding,)),
-        controls=readings.remarks(records, lambda record: (record.control.latex or record.control.statement,)),
         tables=tables_of(records, "evidence"),
         drawings=new,
         drawn_before=before,

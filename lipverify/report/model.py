@@ -8,7 +8,6 @@ from __future__ import annotations
 import msgspec
 
 from lipverify.report.evidence import Agreement, Evidence
-from lipverify.report.readings import Remark
 from lipverify.report.text import Text
 
 FRONT = "front"
@@ -144,10 +143,8 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     """True if its claims come with lipverify, so that symbols have the meanings of the notation."""
     paper: str
     standing: Standing
-    sources: tuple[Remark, ...]
-    """Text and place of the printed statement, for the readings that the statement is judged by."""
-    quoted: tuple[tuple[Text, Text], ...]
-    """(place, words) of each of these, for a page that must not repeat the words."""
+    quoted: tuple[Text, ...]
+    """The printed words, first those that the statement is judged by."""
     assumptions: tuple[Text, ...]
     """The fair reading: assumptions that the sources leave open and that all readings nearest to print share."""
     instead: Text
@@ -187,12 +184,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
 
     anchor: str
     theorem: str
-    stem: str
-    title: Text
-    sources: tuple[Remark, ...]
-    assumptions: tuple[Remark, ...]
-    remarks: tuple[Remark, ...]
-    controls: tuple[Remark, ...]
+    """The anchor of the statement."""
     tables: tuple[Table, ...]
     """Tables that are too long for the theorem's page."""
     drawings: tuple[Drawing, ...]

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-
-import msgspec
 
 from lipverify.claims.ledger.outcomes import by_outcome, resting_on
 from lipverify.claims.ledger.reach import briefly, reach_of_record
 from lipverify.claims.ledger.record import Outcome, Passage, Record
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.report import words
-from lipverify.report.text import Text, printable, rich
 
 WORST_FIRST: tuple[Verdict, ...] = ("error", "refuted", "inconclusive", "supported")
-
-
-class Remark(msgspec.Struct, frozen=True, kw_only=True):
-    """A text shared by several readings; `readings` names them, and is empty for all of them."""
-
-    readings: str
-    text: Text
 
 
 def stem(record: Record) -> str:
@@ -74,18 +64,6 @@ def title(records: Sequence[Record]) -> str:
     if first.heading is not None and first.heading.title.strip():
         return first.heading.title
     return first.title if len(records) == 1 and first.title.strip() else stem(first)
-
-
-def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]]) -> tuple[Remark, ...]:
-    """Each distinct text once, with the readings that have it."""
-    sayers: dict[str, list[Record]] = {}
-    for record in records:
-        for text in texts(record):
-            if text.strip() and record not in sayers.setdefault(text, []):
-                sayers[text].append(record)
-    return tuple(
-        Remark(readings=printable(names(group, records)), text=rich(text)) for text, group in sayers.items() if group
-    )
 
 
 def names(some: Sequence[Record], records: Sequence[Record]) -> str:

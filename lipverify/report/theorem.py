@@ -46,11 +46,7 @@ def theorem(
         own=readings.own(records),
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records, passages),
-        sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
-        quoted=tuple(
-            (rich(sources.place_in_paper(source)), rich(source.printed))
-            for source in {sources.quotation(record.source): record.source for record in nearest}.values()
-        ),
+        quoted=tuple(map(rich, dict.fromkeys(record.source.printed for record in (*nearest, *records)))),
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
         reason=rich(_reason(nearest)),

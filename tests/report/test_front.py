@@ -278,14 +278,15 @@ def test_a_row_of_evidence_says_where_it_was_measured() -> None:
     assert [words_of(row.where[0]) for row in table.rows] == ["d = 2, affine law", "n = 5"]
 
 
-def test_shared_text_of_readings_is_printed_once_and_other_text_by_reading() -> None:
+def test_shared_text_of_readings_is_printed_once_after_the_first_of_them(folder: Path) -> None:
     shared, own = (
         record("a.b/affine/lower"),
         record("a.b/relu/lower", source=replace(record("a.b").source, printed="q")),
     )
     topic = topic_of(shared, own)
-    assert [remark.readings for remark in topic.assumptions] == [""] * len(shared.assumptions)
-    assert [remark.readings for remark in topic.sources] == ["affine", "relu"]
+    appendix = text_of(pdf(ledger((shared, own)), folder, "shared.pdf")).rpartition("Adashmeans")[2]
+    assert appendix.count("Control.") == 1, "the second has the same"
+    assert appendix.index("affine/lower:") < appendix.index("Control.")
     assert len(topic.agreements) == 2
     assert not topic.drawings, "the only figure stands on the theorem's page"
 

@@ -763,7 +763,7 @@ def _draw_cell(ax: Any, k: int, cell: Cell, span: tuple[float, float]) -> None:
     dot = {"fmt": MARKS[cell.verdict], "color": COLOURS[0], "markersize": 4.5}
     ax.errorbar([cell.measured], [k], xerr=[cell.error or 0.0], label=cell.verdict, **dot)
     for style, end in cell.control_edges:
-        shape = {"marker": bracket(style, upright=True), "markersize": 9} if style in BRACKETS else {"marker": "o"}
+        shape = {"marker": bracket(style), "markersize": 9} if style in BRACKETS else {"marker": "o"}
         look = {"color": COLOURS[1], "markerfacecolor": "none", "markeredgewidth": 1.2, "label": CONTROL}
         ax.plot([end], [k], linestyle="none", **shape, **look)
 

@@ -15,7 +15,7 @@ from lipverify.report.looks import colour_rule
 from lipverify.report.model import Report
 from lipverify.report.web.markup import Child, Markup, element
 from lipverify.report.web.statements import statements
-from lipverify.report.web.theorem import Page, addresses, figure, symbols, theorem
+from lipverify.report.web.theorem import Page, figure, symbols, theorem
 from lipverify.report.web.words import Formulas, outcome
 
 _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "Verdict", "grade": "Grade"}
@@ -26,7 +26,7 @@ def web_page(ledger: Ledger) -> bytes:
     """The report on a ledger as HTML, evidence included; the same ledger gives the same bytes."""
     formulas = Formulas()
     report = build.build(ledger, Drawings(paper=False).add, evidence=True)
-    context = Page(formulas=formulas, ids=addresses(report), grades=report.grades, anchors=set())
+    context = Page(formulas=formulas, grades=report.grades, anchors=set())
     side = element("div", _filters(report), _contents(report, formulas), class_="side")
     main = _main(report, context)
     body = element(
@@ -168,7 +168,7 @@ def _main(report: Report, page: Page) -> Markup:
             element("h2", "What was asked", id="result"),
             element("ul", counts, class_="counts", aria_label="Passages") if counts else None,
             [element("p", words.rich(text)) for text in front.summary],
-            statements(report.sections, words, page.ids) if report.sections else None,
+            statements(report.sections, words) if report.sections else None,
             [figure(picture, page) for picture in front.pictures],
             class_="unfiltered",
         ),

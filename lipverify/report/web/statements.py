@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lipverify.report.model import Reading, Section, Telling, Theorem
 from lipverify.report.web.markup import Child, Markup, element
@@ -11,8 +11,8 @@ from lipverify.report.web.words import Formulas, number, outcome, verdict
 _HEADER = ("printed", "measured", "to match", "verdict, range, grade")
 
 
-def statements(parts: Sequence[Section], words: Formulas, ids: Mapping[str, str]) -> list[Markup]:
-    """A table for each section; `ids` has the addresses of the entries, to which the headings lead."""
+def statements(parts: Sequence[Section], words: Formulas) -> list[Markup]:
+    """A table for each section, whose headings lead to the entries."""
     head = element("thead", element("tr", [element("th", name, scope="col") for name in _HEADER]))
     return [
         element(
@@ -21,7 +21,7 @@ def statements(parts: Sequence[Section], words: Formulas, ids: Mapping[str, str]
                 "table",
                 element("caption", words.rich(part.title)) if part.title and len(parts) > 1 else None,
                 head,
-                element("tbody", [_place(it, words, ids[it.anchor]) for it in part.theorems]),
+                element("tbody", [_place(it, words) for it in part.theorems]),
             ),
             class_="statements wide", role="group", aria_label="Statements",
         )
@@ -29,9 +29,9 @@ def statements(parts: Sequence[Section], words: Formulas, ids: Mapping[str, str]
     ]  # fmt: skip
 
 
-def _place(place: Theorem, words: Formulas, target: str) -> list[Markup]:
+def _place(place: Theorem, words: Formulas) -> list[Markup]:
     """The rows of one place: its heading, and a row for each claim."""
-    link = element("a", words.rich(place.title), href=f"#{target}")
+    link = element("a", words.rich(place.title), href=f"#{place.anchor}")
     outcomes = [(" ", outcome(name)) for name, _ in place.standing.outcomes]
     lines = [
         element("tr", [element("td", cell) for cell in _cells(line, words)]) for line in place.readings[: place.decided]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote
 
@@ -11,22 +10,22 @@ from msgspec.structs import replace
 
 from lipverify.foundation.quoting import counted
 from lipverify.report.evidence import Agreement, Evidence, Judgement, Measurement
-from lipverify.report.model import Drawing, Reading, Report, Symbol, Theorem, Topic
+from lipverify.report.model import FRONT, Drawing, Reading, Symbol, Theorem, Topic
 from lipverify.report.notation import Defined
-from lipverify.report.readings import Remark
 from lipverify.report.text import Text
 from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.web.statements import measured
 from lipverify.report.web.words import Formulas, code, outcome, table, verdict
 from lipverify.report.words import SIGNS
 
+SAFE = "/.-_~"
+"""Characters of an id that stand as they are in an address, by which the page finds the claim."""
+
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """The page that is being written: what all its parts share."""
 
     formulas: Formulas
-    ids: Mapping[str, str]
-    """The address of each anchor on the page."""
     grades: Mapping[str, str]
     """The meaning of each grade."""
     anchors: set[str]
@@ -97,48 +96,12 @@ def drawn(drawing: Drawing, label: Callable[[Text], Markup]) -> Markup:
     ))  # fmt: skip
 
 
-def addresses(report: Report) -> dict[str, str]:
-    """The address of each theorem and claim by its anchor: its own name, numbered if it would be taken.
-
-    The first theorem with claims of a stem has the stem, any other the id of its first claim.
-    """
-    addresses: dict[str, str] = {}
-    taken = {"theorems", "result", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
-    taken |= {f"section-{k}" for k, _ in enumerate(report.sections, 1)}
-
-    def take(key: str, name: str) -> None:
-        address = quote(name, safe="/.-_~") or "claim"
-        number = 2
-        while address in taken or re.fullmatch(r"figure-\d+", address):
-            address, number = f"{quote(name, safe='/.-_~')}-{number}", number + 1
-        taken.add(address)
-        addresses[key] = address
-
-    for theorem in (theorem for section in report.sections for theorem in section.theorems):
-        first = theorem.readings[0].id
-        take(theorem.anchor, first if quote(theorem.stem, safe="/.-_~") in taken else theorem.stem)
-        for k, reading in enumerate(theorem.readings):
-            if k == 0 and addresses[theorem.anchor] == quote(reading.id, safe="/.-_~"):
-                addresses[claim_anchor(theorem, k)] = addresses[theorem.anchor]
-            else:
-                take(claim_anchor(theorem, k), reading.id)
-    for topic in report.topics:
-        take(topic.anchor, topic.anchor)
-    return addresses
-
-
-def claim_anchor(theorem: Theorem, number: int) -> str:
-    """The anchor of a claim of a theorem."""
-    return f"{theorem.anchor}-{number}"
-
-
-def evidence(topic: Topic, theorem: Theorem, page: Page) -> Markup | None:
-    """All figures, numbers and cross-checks behind the verdicts, and the sources of readings that are not printed."""
+def evidence(topic: Topic, page: Page) -> Markup | None:
+    """All figures, numbers and cross-checks behind the verdicts."""
     words = page.formulas
-    seen = [("as under ", element("a", "another theorem", href=f"#{page.ids[a]}"), ". ") for a in topic.agreed_before]
+    seen = [("as under ", element("a", "another theorem", href=f"#{a}"), ". ") for a in topic.agreed_before]
     drawn = join((element("a", name.replace("-", " "), href=f"#{name}") for name in topic.drawn_before), ", ")
     content = [
-        part("Printed, of other readings", words.remarks(_unsaid(topic.sources, theorem.sources))),
         *(figure(drawing, page) for drawing in topic.drawings),
         *(words.table(table) for table in topic.tables),
         *(_numbers(evidence, words) for evidence in topic.evidence),
@@ -150,13 +113,7 @@ def evidence(topic: Topic, theorem: Theorem, page: Page) -> Markup | None:
         return None
     count = sum(len(evidence.rows) for evidence in topic.evidence)
     name = f"Evidence: {counted(count, 'measurement')}"
-    return element("details", element("summary", name), closed(content), class_="evidence", id=page.ids[topic.anchor])
-
-
-def _unsaid(remarks: Iterable[Remark], printed: Iterable[Remark]) -> list[Remark]:
-    """The texts that the theorem's page does not have."""
-    known = {remark.text for remark in printed}
-    return [remark for remark in remarks if remark.text not in known]
+    return element("details", element("summary", name), closed(content), class_="evidence", id=topic.anchor)
 
 
 def _numbers(evidence: Evidence, words: Formulas) -> Markup:
@@ -218,18 +175,18 @@ def _agreement(agreement: Agreement, words: Formulas) -> Markup:
 def theorem(content: Theorem, topic: Topic | None, page: Page) -> Markup:
     """One theorem: a summary line with its standing, and below it the details."""
     words = page.formulas
-    details = None if topic is None else evidence(topic, content, page)
+    details = None if topic is None else evidence(topic, page)
     before = (None, *content.readings)
     read_as = join(map(words.rich, content.assumptions), "; ")
     claims = [
-        _claim(reading, last, content, claim_anchor(content, k), page)
+        _claim(reading, last, content, f"{content.anchor}-{k}", page)
         for k, (reading, last) in enumerate(zip(content.readings, before, strict=False))
     ]
     return element(
         "details",
         element("summary", _headline(content, words)),
         closed((
-            part("Printed", [element("blockquote", words.rich(text)) for _, text in content.quoted if text]),
+            part("Printed", [element("blockquote", words.rich(text)) for text in content.quoted if text]),
             part("Read as", element("p", read_as) if read_as else None),
             part("What holds", element("p", words.rich(content.instead)) if content.instead else None),
             part("Why", element("p", words.rich(content.reason)) if content.reason else None),
@@ -240,14 +197,14 @@ def theorem(content: Theorem, topic: Topic | None, page: Page) -> Markup:
             _checked(content, words),
         )),
         details,
-        class_="theorem", id=page.ids[content.anchor], data_paper=content.paper,
+        class_="theorem", id=content.anchor, data_paper=content.paper,
     )  # fmt: skip
 
 
 def _picture(content: Theorem, page: Page) -> Markup | None:
     """The figure of a theorem, or where it stands."""
     if content.pictured:
-        where = page.ids.get(content.pictured, "result")
+        where = "result" if content.pictured == FRONT else content.pictured
         return element("p", "Figure: ", element("a", "as above", href=f"#{where}"), ".")
     return None if content.picture is None else figure(content.picture, page)
 
@@ -274,7 +231,7 @@ def _headline(content: Theorem, words: Formulas) -> Markup:
 
 def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str, page: Page) -> Markup:
     """One claim with its own address; text that the claim before it already has is left out."""
-    words, target = page.formulas, page.ids[anchor]
+    words = page.formulas
     standing = [(reading.kind, None), (reading.grade, page.grades.get(reading.grade))]
     title = words.rich(reading.title), (" (", words.rich(reading.apart), ")") if reading.apart else None
     return element(
@@ -284,7 +241,7 @@ def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str
             verdict(reading.verdict), " ", element("span", words.rich(reading.range), class_="range"), " ",
             [element("span", name, title=meaning, class_="standing") for name, meaning in standing if name],
             [element("strong", mark, class_="mark") for mark in reading.marks],
-            element("a", "#", href=f"#{target}", class_="link", aria_label="Link to this claim"),
+            element("a", "#", href=f"#{quote(reading.id, safe=SAFE)}", class_="link", aria_label="Link to this claim"),
         ),
         element("p", title) if reading.title or reading.apart else None,
         words.display(reading.statement) if last is None or reading.statement != last.statement else None,
@@ -294,7 +251,7 @@ def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str
         ],
         _grade(reading, last),
         _facts(reading, last, theorem, words),
-        id=None if target == page.ids[theorem.anchor] else target,
+        id=anchor,
         class_="reading", data_kind=reading.kind, data_grade=reading.grade, data_verdict=reading.verdict,
         data_outcome=reading.outcome, data_paper=theorem.paper, data_id=reading.id,
     )  # fmt: skip

@@ -18,7 +18,6 @@ import msgspec
 import typst
 
 from lipverify.report.model import Table
-from lipverify.report.readings import Remark
 from lipverify.report.text import APART, Run, Text, formula, rich
 from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.words import SIGNS, VERDICTS
@@ -147,10 +146,6 @@ class Formulas:
                 return code(run.text)
             case "words":
                 return join(run.text)
-
-    def remarks(self, remarks: Iterable[Remark]) -> list[Markup]:
-        """One paragraph for each text."""
-        return [element("p", self.rich(remark.text)) for remark in remarks]
 
     def table(self, it: Table) -> Markup:
         rows = [[self.rich(cell) for cell in row] for row in it.rows]
