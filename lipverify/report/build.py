@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
-from lipverify.claims.ledger.record import CrossCheck, Ledger, Passage, Record
+from lipverify.claims.ledger.record import KINDS, CrossCheck, Ledger, Passage, Record
 from lipverify.foundation.latex import plain
 from lipverify.loss.methods import TABLE
 from lipverify.report import digits, readings, sources, words
@@ -93,6 +93,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         words=words.VERDICTS,
         outcomes={str(name): meaning for name, meaning in OUTCOMES.items()},
         grades={str(name): meaning for name, meaning in GRADES.items()},
+        kinds={str(name): meaning for name, meaning in KINDS.items()},
         front=first,
         sections=sections,
         legend=rich(words.LEGEND),

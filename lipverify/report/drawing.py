@@ -328,7 +328,7 @@ def _layout(figure: Figure, paper: bool) -> tuple[int, tuple[float, float]]:
     if not paper:
         return across, (430.0, 270.0) if many == 1 else (330.0, 230.0)
     total = 672 if width(figure) == 1 else 330  # in units of three quarters of a point
-    return across, ((total - 18 * (across - 1)) / across - 14, (105 if across == 3 else 90) + _TOP + _BOTTOM)
+    return across, ((total - 18 * (across - 1)) / across - 14, (90 if across == 3 else 82) + _TOP + _BOTTOM)
 
 
 @cache

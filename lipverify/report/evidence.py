@@ -73,7 +73,8 @@ def _claimed(cell: Cell) -> str:
 
 def _table(group: Sequence[Record]) -> Evidence:
     first = group[0].cells
-    known = coordinates.shared([cell.where for cell in first])
+    wheres = [coordinates.without(cell.where, {"reading": ""}) for cell in first]  # headings of columns name readings
+    known = coordinates.shared(wheres)
     same = {
         name: _quantity(first[0]) if name == "quantity" else first[0].method
         for name in ("quantity", "method")
@@ -81,7 +82,7 @@ def _table(group: Sequence[Record]) -> Evidence:
     }
     claimed = [{_claimed(cell) for cell in record.cells} for record in group]
     notes: dict[str, str] = {}
-    headings, points = coordinates.columns([cell.where for cell in first], known)
+    headings, points = coordinates.columns(wheres, known)
     rows = tuple(_row([r.cells[k] for r in group], point, notes) for k, point in enumerate(points))
     noted = _beginning(tuple(notes))
     whose = readings.short_labels(group) if len(group) > 1 else (readings.label(group[0]),)

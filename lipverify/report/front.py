@@ -87,10 +87,18 @@ def _asked(ledger: Ledger) -> str:
 
 def _outcome(ledger: Ledger) -> str:
     surprises = sum(record.moved for record in ledger.claims)
-    led = f"{counts(measured(ledger.claims)).rpartition('; ')[2]}. "
+    led = f"{counts(measured(ledger.claims)).rpartition('; ')[2]}. {_listed(ledger)}"
     new = sum(record.expected is None for record in ledger.claims)
     compared = _compared(surprises, new, len(ledger.claims))
     return f"{led}{compared[0].upper()}{compared[1:]}"
+
+
+def _listed(ledger: Ledger) -> str:
+    """Where the claims stand, so that a reader can add them up."""
+    decided = sum(len(entry.rows) for entry in entries(ledger))
+    rest = len(ledger.claims) - decided
+    shown = f"The table has the {counted(decided, 'claim')} that decide{'s' if decided == 1 else ''}"
+    return f"{shown}; the entries below list or count the other {rest}. " if rest else ""
 
 
 def _compared(surprises: int, new: int, claims: int) -> str:

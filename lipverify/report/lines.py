@@ -11,19 +11,20 @@ from lipverify.foundation.latex import outside_words
 from lipverify.report import coordinates, digits, readings
 from lipverify.report.model import Reading, Telling
 from lipverify.report.statements import Entry, Number, Row, sentence
-from lipverify.report.text import APART, Run, Text, formula, printable, rich
+from lipverify.report.text import APART, Run, Text, certified, formula, printable, rich
 from lipverify.report.visible import called
 
 
 def reading(record: Record, row: Row, shared: Sequence[str], entry: Entry, passages: Sequence[Passage]) -> Reading:
     """One claim; `shared` contains the assumptions that stand beside all of its place."""
+    control = record.control.latex or record.control.statement
     return Reading(
         id=printable(record.id),
         label=printable(readings.label(record) or record.id),
         kind=record.kind,
         grade=row.grade,
         reasons=tuple(map(printable, row.reasons)),
-        theorems=tuple(map(printable, row.theorems)),
+        theorems=tuple(map(certified, row.theorems)),
         title=rich(sentence(row.title) if row.title != entry.title else "", inline=True),
         apart=rich(row.apart, inline=True),
         statement=statement_of(row.statement, inline=True),
@@ -33,7 +34,7 @@ def reading(record: Record, row: Row, shared: Sequence[str], entry: Entry, passa
         verdict=record.verdict,
         outcome=next((passage.outcome for passage in passages if record.id in passage.claims), ""),
         range=rich(row.range, inline=True),
-        control=rich(record.control.latex or record.control.statement, inline=True),
+        control=rich(re.sub(r"\bwith (\w+) = ", r"with the argument `\1` changed to ", control, count=1), inline=True),
         limits=rich(condition(record.cells, record.verdict)),
         telling=typeset(row.numbers),
         marks=readings.marks(record),

@@ -106,7 +106,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     grade: str
     reasons: tuple[str, ...]
     """The reasons for the grade."""
-    theorems: tuple[str, ...]
+    theorems: tuple[Text, ...]
     """The sentences of the certified theorems that it rests on, as the checker makes them."""
     title: Text
     """The statement in words; empty if the title of its place says it."""
@@ -207,6 +207,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     words: dict[str, str]
     outcomes: dict[str, str]
     grades: dict[str, str]
+    kinds: dict[str, str]
     front: Front
     sections: tuple[Section, ...]
     legend: Text

@@ -12,7 +12,7 @@ from lipverify.foundation.latex.reader import Part, read
 from lipverify.foundation.latex.symbols import LATEX
 from lipverify.report.model import Front, Symbol, Theorem
 from lipverify.report.text import formulas_in, rich
-from lipverify.report.words import NOTATION
+from lipverify.report.words import LAWS, NOTATION
 
 Page = TypeVar("Page", Front, Theorem)
 
@@ -22,6 +22,7 @@ class Defined:
 
     def __init__(self) -> None:
         self.symbols: tuple[Symbol, ...] = ()
+        self._laws = dict(LAWS)
         self._known: set[int | tuple[str, str]] = set()
 
     def with_symbols(self, page: Page, stem: str = "", *, own: bool = True, beside: object = ()) -> Page:
@@ -40,7 +41,10 @@ class Defined:
         ]
         new: list[int] = sorted(new_entries)
         self._known |= {*new, *theirs}
-        symbols = (*(Symbol(symbol=rich(f"${a}$"), meaning=rich(b)) for a, b in theirs), *map(_entry, new))
+        text = str(msgspec.to_builtins((page, beside)))
+        named = [name for name in self._laws if name in text]
+        laws: list[Symbol] = [Symbol(symbol=rich(name), meaning=rich(self._laws.pop(name))) for name in named]
+        symbols = (*(Symbol(symbol=rich(f"${a}$"), meaning=rich(b)) for a, b in theirs), *map(_entry, new), *laws)
         self.symbols += symbols
         return replace(page, symbols=symbols)
 

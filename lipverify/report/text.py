@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -127,3 +128,34 @@ def _glyphs(font: str) -> frozenset[int]:
     from matplotlib.ft2font import FT2Font
 
     return frozenset(FT2Font(str(font_folder() / f"{font}.ttf")).get_charmap())
+
+
+_NAMES = {
+    **{name: rf"\{name} " for name in ("sigma", "rho", "kappa", "epsilon", "pi", "Gamma", "log", "cos")},
+    "loss": r"\mathcal{L}", "diag": r"\operatorname{diag}", "<=": r"\leq ", ">=": r"\geq ", "*": "^*",
+}  # fmt: skip
+_WORD = re.compile(rf"(?!(?:{'|'.join(list(_NAMES)[:6])})\b)[A-Za-z][a-z]+(?:-[a-z]+)?[,;:.]?|a")
+"""A piece of a theorem's sentence that is a word and no part of a formula."""
+_NAME = re.compile("|".join(rf"(?<![A-Za-z\\]){name}(?![a-z])" for name in list(_NAMES)[:10]) + r"|<=|>=|\*")
+
+
+def certified(sentence: str) -> Text:
+    r"""The sentence of a certified theorem, which the checker writes in plain characters, with its formulas set.
+
+    >>> [run.text for run in certified("every w* has 0.5 W < w*, W = (n / sigma^2)^(1/2.5), for all n")]
+    ['every ', 'w^*', ' has ', '0.5 W < w^*, W = (n / \\sigma ^{2})^{1/2.5}', ',', ' for all ', 'n']
+    """
+    runs: list[Run] = []
+    for is_word, group in groupby(sentence.split(" "), lambda piece: bool(_WORD.fullmatch(piece))):
+        text = " ".join(group)
+        space = " " if runs else ""
+        if is_word:
+            runs.append(Run("words", printable(f"{space}{text} ")))
+            continue
+        latex, end = re.fullmatch(r"(.*?)([,;:]?)", text).groups()  # type: ignore[union-attr]
+        latex = re.sub(r"sqrt\(([^()]*)\)", r"\\sqrt{\1}", re.sub(r"\^1(?![\d.])", "", latex))
+        latex = re.sub(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^([\d.]+)", lambda power: f"^{{{power[1] or power[2]}}}", latex)
+        latex = re.sub(r"_([a-z]{2,})", r"_{\\mathrm{\1}}", latex)
+        latex = _NAME.sub(lambda name: _NAMES[name[0]], latex)
+        runs += [formula(latex), *([Run("words", end)] if end else [])]
+    return tuple(runs)

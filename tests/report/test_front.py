@@ -19,7 +19,6 @@ from lipverify.report.build import build  # internal: the model with drawn figur
 from lipverify.report.drawings import Drawings  # internal: the function that draws the figures of that model
 from lipverify.report.model import Symbol  # internal: a symbol in the model of a page, for an annotation
 from lipverify.report.notation import symbols_in  # internal: finds the symbols of a page a second time
-from lipverify.report.readings import names  # internal: the function that names a set of readings, for random sets
 from lipverify.report.text import rich  # internal: an entry of that table as text
 from lipverify.report.web.page import web_page  # internal: the page without a file
 from tests.ledgers import ledger, placed, record, slopes_figure
@@ -251,8 +250,8 @@ def test_the_evidence_is_left_out_unless_it_is_asked_for(book: Ledger, printed: 
     content = pdf(book, folder, "short.pdf", evidence=False)
     assert len(pages(content)) < len(pages(printed))
     assert squeezed("computed by two methods") in text_of(content), "how many numbers agree is said in any case"
-    assert squeezed("which holds every measured number") in text_of(content)
-    assert squeezed("which holds every measured number") not in text_of(printed)
+    assert squeezed("Every measured number is in a ledger") in text_of(content)
+    assert squeezed("Every measured number is in a ledger") not in text_of(printed)
 
 
 def test_readings_of_one_measurement_share_a_table_and_no_others_do() -> None:
@@ -309,17 +308,3 @@ labels = st.lists(
     st.tuples(*(st.sampled_from(words) for words in (("affine", "relu"), ("lower", "upper"), ("x", "y")))),
     min_size=1, max_size=8, unique=True,
 )  # fmt: skip
-
-
-@given(labels=labels, chosen=st.integers(1, 255))
-def test_a_name_covers_the_readings_for_which_it_was_made(labels: list[tuple[str, ...]], chosen: int) -> None:
-    readings = [replace(BLANK, id=f"a.b/{'/'.join(parts)}") for parts in labels]
-    some = [reading for k, reading in enumerate(readings) if chosen >> k & 1]
-    if not some:
-        return
-    name = names(some, readings)
-    kinds = [set(kind.split("/")) for kind in name.removeprefix("all but ").split(", ")] if name else [set()]
-    meant = [r for r in readings if any(kind <= set(r.id.split("/")) for kind in kinds)]
-    if name.startswith("all but "):
-        meant = [r for r in readings if r not in meant]
-    assert meant == some

@@ -249,7 +249,7 @@ def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str
             element("p", measured(case, words), ("; claimed ", words.rich(case.allowed)) if case.allowed else None)
             for case in reading.telling
         ],
-        _grade(reading, last),
+        _grade(reading, last, words),
         _facts(reading, last, theorem, words),
         id=anchor,
         class_="reading", data_kind=reading.kind, data_grade=reading.grade, data_verdict=reading.verdict,
@@ -257,9 +257,9 @@ def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str
     )  # fmt: skip
 
 
-def _grade(reading: Reading, last: Reading | None) -> list[Markup]:
+def _grade(reading: Reading, last: Reading | None, words: Formulas) -> list[Markup]:
     """The first theorem behind a claim, unless the last claim has it; folded, the reasons and the other theorems."""
-    theorems = [element("p", element("strong", "Theorem: "), sentence) for sentence in reading.theorems]
+    theorems = [element("p", element("strong", "Theorem: "), words.rich(sentence)) for sentence in reading.theorems]
     shown = [] if last is not None and last.theorems == reading.theorems else theorems[:1]
     reasons = [element("p", text) for text in reading.reasons]
     rest = theorems[len(shown) :]
