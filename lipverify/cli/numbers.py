@@ -63,15 +63,12 @@ def print_loss(
         return 0
     noted = ", errors estimated" if terms.error_kind == "estimated" else ""
     table = Table(title=f"{_title(problem)}, {method}{noted}", title_justify="left")
-    for heading in ("w", "bias", "noise", "loss"):
-        table.add_column(heading, justify="right")
+    for heading in ("w", "term", "value"):
+        table.add_column(heading, justify="right" if heading == "w" else "left")
     for i in range(len(w)):
-        table.add_row(
-            f"{w[i]:g}",
-            with_error(terms.bias[i], terms.bias_error[i]),
-            with_error(terms.noise[i], terms.noise_error[i]),
-            with_error(terms.total[i], terms.total_error[i]),
-        )
+        table.add_row(f"{w[i]:g}", "bias", with_error(float(terms.bias[i]), float(terms.bias_error[i])))
+        table.add_row("", "noise", with_error(float(terms.noise[i]), float(terms.noise_error[i])))
+        table.add_row("", "loss", with_error(float(terms.total[i]), float(terms.total_error[i])))
     Console().print(table)
     if terms.reason and (noted or method == "montecarlo"):
         Console().print(terms.reason)

@@ -2,70 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
 from msgspec.structs import replace
 
 from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
-from lipverify.claims.ledger.record import KINDS, CrossCheck, Ledger, Passage, Record
+from lipverify.claims.ledger.record import KINDS, Ledger, Passage
 from lipverify.foundation.latex import plain
 from lipverify.loss.methods import TABLE
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.drawings import joined
 from lipverify.report.evidence import agreements, evidence
 from lipverify.report.front import Contents, Draw, contents_of, front
-from lipverify.report.model import FRONT, Drawing, Front, Report, Section, Theorem, Topic
+from lipverify.report.model import FRONT, Front, Report, Section, Theorem, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.statements import Entry
 from lipverify.report.text import Text, printable, rich
 from lipverify.report.theorem import tables_of, telling_figure, theorem
 
 
-@dataclass
-class Before:
-    """The evidence of earlier topics, to refer to instead of repeating it."""
-
-    figures: set[str] = field(default_factory=set)
-    checks: dict[str, str] = field(default_factory=dict)
-    """{cross-check: anchor of the topic with it}"""
-
-
-def topic(entry: Entry, draw: Draw, *, printed: Before) -> Topic:
+def topic(entry: Entry, draw: Draw) -> Topic:
     """The evidence for the claims about one place."""
-    records, anchor = entry.claims, _beside(entry.anchor)
-    new, before = _drawings(records, draw, printed)
-    fresh, checked_before = _checks(records, anchor, printed)
+    records = entry.claims
+    telling = telling_figure(records)
+    every = joined(figure for record in records for figure in record.figures)
+    checks = {repr(check): check for record in records for check in record.cross_checks}
     return Topic(
-        anchor=anchor,
+        anchor=_beside(entry.anchor),
         theorem=entry.anchor,
         tables=tables_of(records, "evidence"),
-        drawings=new,
-        drawn_before=before,
+        drawings=tuple(dict.fromkeys(draw(figure) for figure in every if figure != telling)),
         evidence=evidence(records),
-        agreements=agreements(fresh),
-        agreed_before=checked_before,
+        agreements=agreements(checks.values()),
     )
-
-
-def _drawings(records: Sequence[Record], draw: Draw, printed: Before) -> tuple[tuple[Drawing, ...], tuple[str, ...]]:
-    """New figures except the one on the theorem's page, and the anchors of those in earlier topics."""
-    every = joined(figure for record in records for figure in record.figures)
-    telling = telling_figure(records)
-    drawn = dict.fromkeys(draw(figure) for figure in every if figure != telling)
-    new = tuple(drawing for drawing in drawn if drawing.anchor not in printed.figures)
-    printed.figures |= {drawing.anchor for drawing in new if drawing.anchor}
-    return new, tuple(drawing.anchor for drawing in drawn if drawing not in new)
-
-
-def _checks(records: Sequence[Record], anchor: str, printed: Before) -> tuple[list[CrossCheck], tuple[str, ...]]:
-    """New cross-checks, and the anchors of the topics with the others."""
-    distinct = {repr(check): check for record in records for check in record.cross_checks}
-    new = [check for key, check in distinct.items() if key not in printed.checks]
-    before = dict.fromkeys(printed.checks[key] for key in distinct if key in printed.checks)
-    printed.checks |= {key: anchor for key in distinct if key not in printed.checks}
-    return new, tuple(before)
 
 
 TITLE = "Numerical verification of claims about in-context learning"
@@ -97,7 +65,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         front=first,
         sections=sections,
         legend=rich(words.LEGEND),
-        topics=_topics(contents, draw) if evidence else (),
+        topics=tuple(topic(entry, draw) for _, held in contents for entry in held) if evidence else (),
         notation=defined.symbols,
         methods=_methods(ledger),
         rules=tuple(rich(rule) for rule in words.HOW_VERDICTS_ARE_MADE),
@@ -127,11 +95,6 @@ def _sections(
         return theorem(entry, judged, draw, symbols=first.defines, drawn=drawn, topic=topic)
 
     return tuple(Section(title=rich(title), theorems=tuple(map(page, held))) for title, held in contents)
-
-
-def _topics(contents: Contents, draw: Draw) -> tuple[Topic, ...]:
-    printed = Before()
-    return tuple(topic(entry, draw, printed=printed) for _, held in contents for entry in held)
 
 
 def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:

@@ -18,7 +18,7 @@ import matplotlib
 import msgspec
 from msgspec.structs import replace
 
-from lipverify.claims.ledger.figure import CONTROL, Band, Figure, HeatMap, Panel, Region, Series
+from lipverify.claims.ledger.figure import CONTROL, Figure, HeatMap, Panel, Region, Series
 from lipverify.foundation.latex import plain
 from lipverify.foundation.style import BRACKETS
 from lipverify.report import digits
@@ -33,7 +33,7 @@ from lipverify.report.looks import (
 )
 from lipverify.report.model import Drawing, Plot
 from lipverify.report.text import Text, printable, rich
-from lipverify.report.web.markup import Markup, element, join
+from lipverify.report.web.markup import Child, Markup, element, join
 
 FLAT = 0.05
 """Values within five percent of each other are drawn as a level instead of filling the axis with their last digits."""
@@ -263,12 +263,21 @@ def _map(part: HeatMap, colour: Callable[[float], str]) -> Plot:
     left = 8 + 6 * max((len(spoken(name)) for name in part.rows), default=-1)
     box = (-left, 0, _CELL * max(across, 1) + left, _CELL * max(down, 1) + (_NAME + 3 if columns else 0))
     name = spoken(part.title)
-    picture = element(
-        "svg", element("g", cells, aria_label=name), rows, columns, viewBox=" ".join(f"{length:g}" for length in box),
-        role="application", tabindex="0", class_="plot", data_x="row, column", data_y="value",
-        aria_label=f"{name}: {down} by {across} values. Arrow keys step through them.",
+    content = (element("g", cells, aria_label=name), rows, columns)
+    said = f"{name}: {down} by {across} values. Arrow keys step through them."
+    return Plot(title=_label(part.title), svg=_plot(content, box, "row, column", "value", said))
+
+
+def _plot(content: Child, box: Iterable[float], x: str, y: str, said: str) -> Markup:
+    """A picture whose values a reader steps through, named `x` and `y`."""
+    return element(
+        "svg", content, viewBox=_box(box), role="application", tabindex="0", class_="plot", data_x=x, data_y=y,
+        aria_label=said,
     )  # fmt: skip
-    return Plot(title=_label(part.title), svg=picture)
+
+
+def _box(lengths: Iterable[float]) -> str:
+    return " ".join(f"{length:g}" for length in lengths)
 
 
 def _named(names: Sequence[str], position: int) -> str:
@@ -369,20 +378,19 @@ def _panel(panel: Panel, looks: dict[str, Look], bands: dict[str, BandLook], siz
     y = axis(_ordinates(panel), log=panel.yscale == "log", start=high - _BOTTOM, end=_TOP, share=share)
     title, upwards, along = (spoken(text) for text in (panel.title, panel.ylabel, panel.xlabel))
     within = {"x": x.start, "y": y.end, "width": x.end - x.start, "height": y.start - y.end}
-    picture = element(
-        "svg",
+    content = (
         _grid(x, y),
-        [_band(band, bands[band.label], x, y) for band in panel.bands],
+        [_bar(bands[b.label], None, _open(b.low), _open(b.high), x, y) for b in panel.bands],
         element(
             "svg",
             [_region(region, bands[region.label], x, y) for region in panel.regions],
-            viewBox=" ".join(f"{length:g}" for length in within.values()),
+            viewBox=_box(within.values()),
             **within,
         ) if panel.regions else None,
         [_series(series, looks[series.label], x, y) for series in panel.series],
-        viewBox=f"0 0 {wide:g} {high:g}", role="application", tabindex="0", class_="plot", data_x=along or "x",
-        data_y=upwards or "y", aria_label=f"{title}: {upwards} against {along}. Arrow keys step through the points.",
     )  # fmt: skip
+    said = f"{title}: {upwards} against {along}. Arrow keys step through the points."
+    picture = _plot(content, (0, 0, wide, high), along or "x", upwards or "y", said)
     return Plot(title=_label(panel.title), svg=picture, xlabel=_label(panel.xlabel), ylabel=_label(panel.ylabel))
 
 
@@ -462,18 +470,6 @@ def _values(x: float, y: float, error: float | None) -> str:
     return f"{digits.number(x, digits=6)}; {digits.with_error(y, error)}"
 
 
-def _band(band: Band, look: BandLook, x: Axis, y: Axis) -> Markup:
-    """A shaded band with its edges; an open band extends to the end of the axis."""
-    edges = [edge if edge is not None and has_place(edge, y.log) else None for edge in (band.low, band.high)]
-    bottom, top = (end if edge is None else y.position(edge) for edge, end in zip(edges, (y.start, y.end), strict=True))
-    lines = "".join(f"M{_n(x.start)} {_n(y.position(edge))}H{_n(x.end)}" for edge in edges if edge is not None)
-    return element(
-        "g",
-        _area(look, x.start, min(top, bottom), x.end - x.start, abs(bottom - top)),
-        element("path", d=lines, class_="edge"),
-    )
-
-
 def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
     if region.apart:
         ends = zip(bars(region, x.log), region.low, region.high, strict=True)
@@ -491,13 +487,18 @@ def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
     return _filled(look, "path", d=path + "Z" if path else "")
 
 
-def _bar(look: BandLook, bar: tuple[float, float], low: float, high: float, x: Axis, y: Axis) -> Markup:
-    """The shaded range at one point, with its edges; an open end is the end of the axis."""
-    start, wide = x.position(bar[0]), x.position(bar[1]) - x.position(bar[0])
+def _open(end: float | None) -> float:
+    return math.nan if end is None else end
+
+
+def _bar(look: BandLook, bar: tuple[float, float] | None, low: float, high: float, x: Axis, y: Axis) -> Markup:
+    """The shaded range at one point, or along the axis, with its edges; an open end is the end of the axis."""
+    start, stop = (x.start, x.end) if bar is None else map(x.position, bar)
     places = [y.position(end) if y.holds(end) else None for end in (low, high)]
     bottom, top = (y.position(end) if has_place(end, y.log) else edge for end, edge in ((low, y.start), (high, y.end)))
-    lines = "".join(f"M{_n(start)} {_n(place)}h{_n(wide)}" for place in places if place is not None)
-    return element("g", _area(look, start, top, wide, bottom - top), element("path", d=lines, class_="bound"))
+    lines = "".join(f"M{_n(start)} {_n(place)}H{_n(stop)}" for place in places if place is not None)
+    edges = element("path", d=lines, class_="bound" if bar else "edge")
+    return element("g", _area(look, start, top, stop - start, bottom - top), edges)
 
 
 def _area(look: BandLook, left: float, top: float, wide: float, high: float) -> Markup:

@@ -59,7 +59,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of the passages under one heading."""
 
-    kind: str
     outcomes: tuple[tuple[str, str], ...]
     """(outcome, number of passages), worst first; empty if no passage is printed."""
     ranges: tuple[Text, ...]
@@ -188,12 +187,8 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[Table, ...]
     """Tables that are too long for the theorem's page."""
     drawings: tuple[Drawing, ...]
-    drawn_before: tuple[str, ...]
-    """Anchors of figures that appear elsewhere in the report."""
     evidence: tuple[Evidence, ...]
     agreements: tuple[Agreement, ...]
-    agreed_before: tuple[str, ...]
-    """Anchors of earlier topics with some of its cross-checks."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from lipverify.foundation.latex import UnreadableError, latex_source
 from lipverify.foundation.latex.reader import Part, read
 from lipverify.foundation.latex.symbols import LATEX
 from lipverify.report.model import Front, Symbol, Theorem
@@ -30,48 +32,37 @@ class Defined:
         not `own` define theirs.
         """
         holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
-        used, before, new_entries = set(symbols_in((page, beside))), set[str](), list[int]()
+        data = msgspec.to_builtins((page, beside))
+        used, before, new_entries = set(symbols_in(data)), set[str](), list[int]()
         while used != before:  # a meaning may contain further symbols
             before = set(used)
             new_entries = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
             used |= {name for k in new_entries for name in symbols_in(_entry(k))}
-        parts = _parts_in((page, beside)) if page.defines else []
+        written = [_source(run["text"]) for run in formulas_in(data)] if page.defines else []
         theirs: list[tuple[str, str]] = [
-            pair for pair in page.defines.items() if pair not in self._known and _stripped(read(pair[0])) in parts
+            pair for pair in page.defines.items() if pair not in self._known and _written(pair[0], written)
         ]
         new: list[int] = sorted(new_entries)
         self._known |= {*new, *theirs}
-        text = str(msgspec.to_builtins((page, beside)))
-        named = [name for name in self._laws if name in text]
+        named = [name for name in self._laws if name in str(data)]
         laws: list[Symbol] = [Symbol(symbol=rich(name), meaning=rich(self._laws.pop(name))) for name in named]
         symbols = (*(Symbol(symbol=rich(f"${a}$"), meaning=rich(b)) for a, b in theirs), *map(_entry, new), *laws)
         self.symbols += symbols
         return replace(page, symbols=symbols)
 
 
-def _parts_in(page: object) -> list[Part]:
-    """All parts of the formulas of a page, without superscripts."""
-    return [_stripped(part) for run in formulas_in(msgspec.to_builtins(page)) for part in _all(run["text"])]
+def _source(latex: str) -> str:
+    """The formula as it is always written; one that is not understood as it is."""
+    try:
+        return re.sub(r"\{(\w)\}", r"\1", latex_source(latex))
+    except UnreadableError:
+        return latex
 
 
-def _all(latex: str) -> Iterator[Part]:
-    waiting = [read(latex)]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += filter(None, part.parts)
-
-
-def _stripped(part: Part) -> Part:
-    """The part without rows of one part and without superscripts."""
-    match part:
-        case Part("row", _, (Part() as only,)):
-            return _stripped(only)
-        case Part("scripts", _, (Part() as base, subscript, _)):
-            return (
-                _stripped(base) if subscript is None else Part("scripts", "", (_stripped(base), _stripped(subscript)))
-            )
-    return part
+def _written(latex: str, formulas: Iterable[str]) -> bool:
+    """True if a user's symbol stands in one of some formulas."""
+    symbol = re.compile(rf"(?<![A-Za-z\\]){re.escape(_source(latex))}(?![A-Za-z])")
+    return any(symbol.search(formula) for formula in formulas)
 
 
 def _entry(k: int) -> Symbol:

@@ -15,8 +15,6 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import VERDICTS, Ledger, Source, Verdict
 from lipverify.report import digits, statements, words  # internal: prints one number, for random values
-from lipverify.report.build import build  # internal: the model with drawn figures, for references between figures
-from lipverify.report.drawings import Drawings  # internal: the function that draws the figures of that model
 from lipverify.report.model import Symbol  # internal: a symbol in the model of a page, for an annotation
 from lipverify.report.notation import symbols_in  # internal: finds the symbols of a page a second time
 from lipverify.report.text import rich  # internal: an entry of that table as text
@@ -87,9 +85,9 @@ def test_the_standing_is_that_of_the_passages(verdict: Verdict, corrected: str) 
     found = model_of(*claims).sections[0].theorems[0].standing
     became = {"supported": "holds as printed", "refuted": "false as printed"}.get(verdict, "open")
     assert found.outcomes == ((became, "1"),)
-    assert (found.kind, found.grade, found.others) == ("printed", "sampled", (("refuted", "1"),))
+    assert (found.grade, found.others) == ("sampled", (("refuted", "1"),))
     lone = model_of(claims[0]).sections[0].theorems[0].standing
-    assert (lone.kind, lone.outcomes, lone.others) == ("stronger", (), (("refuted", "1"),))
+    assert (lone.outcomes, lone.others) == ((), (("refuted", "1"),))
 
 
 def test_the_list_of_passages_is_that_of_the_ledger(folder: Path) -> None:
@@ -290,16 +288,17 @@ def test_shared_text_of_readings_is_printed_once_after_the_first_of_them(folder:
     assert not topic.drawings, "the only figure stands on the theorem's page"
 
 
-def test_cross_checks_and_figures_of_an_earlier_statement_are_referred_to() -> None:
+def test_a_figure_of_an_earlier_statement_is_referred_to(folder: Path) -> None:
     (shown, *_) = record().figures
     more = (shown, replace(slopes_figure(lambda d: 3 / d, None), layer="evidence"))
-    report = build(ledger((record("a.b", figures=more), record("a.c", figures=more))), Drawings().add, evidence=True)
-    first, second = report.topics
-    assert first.drawings
-    assert not second.drawings
-    assert second.drawn_before == (first.drawings[0].anchor,)
-    assert not second.agreements
-    assert second.agreed_before == (first.anchor,)
+    claims = (
+        record("a.b", figures=more), record("a.c", figures=more, source=Source("S", "elsewhere", "")),
+    )  # fmt: skip
+    first, second = model_of(*claims).topics
+    assert first.evidence == second.evidence
+    appendix = text_of(pdf(ledger(claims), folder, "figures.pdf")).rpartition("Adashmeans")[2]
+    assert appendix.count("Figures.") == 2, "both statements name it"
+    assert appendix.count(squeezed("the claim allows the shaded range.")) == 1, "and it is drawn once"
 
 
 BLANK = record()

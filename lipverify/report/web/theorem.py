@@ -99,15 +99,11 @@ def drawn(drawing: Drawing, label: Callable[[Text], Markup]) -> Markup:
 def evidence(topic: Topic, page: Page) -> Markup | None:
     """All figures, numbers and cross-checks behind the verdicts."""
     words = page.formulas
-    seen = [("as under ", element("a", "another theorem", href=f"#{a}"), ". ") for a in topic.agreed_before]
-    drawn = join((element("a", name.replace("-", " "), href=f"#{name}") for name in topic.drawn_before), ", ")
     content = [
         *(figure(drawing, page) for drawing in topic.drawings),
         *(words.table(table) for table in topic.tables),
         *(_numbers(evidence, words) for evidence in topic.evidence),
         *(_agreement(agreement, words) for agreement in topic.agreements),
-        element("p", "Cross-checks ", seen) if seen else None,
-        element("p", "Figures that stand elsewhere: ", drawn, ".") if drawn else None,
     ]
     if not any(content):
         return None
@@ -139,7 +135,7 @@ def _numbers(evidence: Evidence, words: Formulas) -> Markup:
     claimed_alike = ("; claimed ", words.rich(evidence.claimed[0])) if alone and evidence.claimed[0] else None
     notes = [(element("sup", mark), " ", words.rich(text), "; ") for mark, text in evidence.notes]
     whole = table(join((words.rich(evidence.common), claimed_alike)), header, rows)
-    return join((whole, element("p", words.rich(evidence.noted), notes, class_="faint") if notes else None))
+    return join((whole, element("p", notes, class_="faint") if notes else None))
 
 
 def _field(row: Measurement, name: str, words: Formulas) -> Markup:
