@@ -10,12 +10,14 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from html import unescape
 from importlib import resources
 from itertools import count, pairwise
 from typing import Any
 
 import matplotlib
 import msgspec
+from matplotlib.textpath import TextPath
 from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import CONTROL, Figure, HeatMap, Panel, Region, Series
@@ -356,6 +358,25 @@ def _on_paper(svg: str) -> str:
     style = _style() + "".join(f".s-{shade}{{color:#{shade}}}" for shade in shades)
     held = element("style", Markup(style)) + (hatches() if "url(#hatch" in bare else "")
     return bare.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1).replace(">", f">{held}", 1)
+
+
+def outlined(svg: str) -> str:
+    """The drawing with the outlines of its letters, for a file that is shown where the font of the text is missing."""
+    return re.sub(r'<text x="([^"]+)" y="([^"]+)" class="([xy])">(.*?)</text>', _outline, svg)
+
+
+def _outline(label: re.Match[str]) -> str:
+    x, y, anchor, text = label.groups()
+    text = re.sub(r"<tspan[^>]*>(.*?)</tspan>", r"$^{\1}$", unescape(text))
+    path = TextPath((0, 0), text, size=11, prop={"family": "STIXGeneral", "math_fontfamily": "stix"})  # type: ignore[arg-type]
+    left = float(x) - path.get_extents().x1 / (2 if anchor == "x" else 1)
+    signs = {path.MOVETO: "M", path.LINETO: "L", path.CURVE3: "Q", path.CURVE4: "C", path.CLOSEPOLY: "Z"}
+    pieces = (
+        signs[code]
+        + " ".join(f"{left + u:.2f} {float(y) - v:.2f}" for u, v in ends.reshape(-1, 2) if signs[code] != "Z")
+        for ends, code in path.iter_segments()
+    )
+    return element("path", d="".join(pieces), fill="#333333")
 
 
 def hatches() -> Markup:

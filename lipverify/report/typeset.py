@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 import msgspec
 import typst
+from msgspec.structs import replace
 
+from lipverify.report.drawing import outlined
 from lipverify.report.model import Drawing, Report
 from lipverify.report.text import font_folder, formulas_in
 
@@ -31,6 +33,8 @@ def typeset(report: Report) -> bytes:
 
 def typeset_alone(drawing: Drawing, kind: Literal["svg", "pdf"], title: str) -> bytes:
     """A drawing as a stand-alone file, as wide as a paper's column or page, with all fonts embedded."""
+    if kind == "svg":  # the compiler puts the drawings of panels into the file as they are
+        drawing = replace(drawing, plots=tuple(replace(plot, svg=outlined(plot.svg)) for plot in drawing.plots))
     inches = 3.25 if drawing.across == 1 and len(drawing.plots) == 1 else 6.75
     data = {"sections": [], "drawing": drawing, "inches": inches, "title": title}
     with tempfile.TemporaryDirectory(prefix="lipverify-") as folder:

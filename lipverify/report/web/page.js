@@ -120,6 +120,7 @@ function follow() {
   if (target.closest("[hidden]")) { form.reset(); filter(); }
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") { expand(at); at.open = true; }
   target.scrollIntoView();
+  requestAnimationFrame(() => target.scrollIntoView()); // what came into sight may have another height than was assumed
   if (!target.hasAttribute("tabindex")) target.setAttribute("tabindex", "-1");
   const first = target.tagName === "DETAILS" ? target.querySelector("summary") : target;
   first.focus({ preventScroll: true });
