@@ -34,7 +34,7 @@ def reading(record: Record, row: Row, shared: Sequence[str], entry: Entry, passa
         verdict=record.verdict,
         outcome=next((passage.outcome for passage in passages if record.id in passage.claims), ""),
         range=rich(row.range, inline=True),
-        control=rich(re.sub(r"\bwith (\w+) = ", r"with the argument `\1` changed to ", control, count=1), inline=True),
+        control=rich(re.sub(r"\bwith (\w+) = ", r"with the argument `\1` changed to ", control), inline=True),
         limits=rich(condition(record.cells, record.verdict)),
         telling=typeset(row.numbers),
         marks=readings.marks(record),
