@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -168,9 +167,6 @@ class How:
         Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure instead of local processes.
     limit
         Longest time in seconds for one measurement; 1800 in quick and 21600 in full by default.
-    decide
-        Seconds to spend on open claims, by more contexts, more points or another method, the cheapest step first. The
-        end of a run names the next step of each open claim and its predicted time in any case.
     seed
         Seed of all sampled evidence.
     resume
@@ -183,13 +179,10 @@ class How:
     jobs: Natural | None = None
     cluster: str | None = None
     limit: float | None = None
-    decide: float | None = None
     resume: Flag = False
 
     def __post_init__(self) -> None:
         require_processes(self.jobs, self.limit, self.cluster)
-        if self.decide is not None and not 0 < self.decide < math.inf:
-            raise InvalidInput(f"decide = {self.decide:g}: the seconds for open claims must be positive and finite.")
 
 
 @Parameter(name="*")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,8 @@ from lipverify.claims.ledger.diff import CellChange, ClaimChange, Comparison, Cr
 from lipverify.claims.ledger.record import Cell, Ledger, read_ledger
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Allowed, Verdict
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import all_claims, claims_of
-from lipverify.claims.run.audit import Difference, audit, audit_again, audit_against, unread
-from lipverify.errors import InvalidInput
+from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.run.audit import Difference, audit, audit_again, unread
 from lipverify.foundation.files import content
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
@@ -197,18 +195,12 @@ def _verdict(verdict: Verdict) -> Text:
     return Text(f"{symbol} {verdict}", style)
 
 
-def audit_ledger(path: Path, files: Sequence[Path], again: bool, registry: bool, json: bool) -> int:
+def audit_ledger(path: Path, again: bool, json: bool) -> int:
     """Print each statement of a ledger that does not follow from its data; 1 if there is one, else 0."""
-    if files and not registry:
-        raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
     ledger = read_ledger(path)
     differences = (*unread(content("ledger", path), ledger), *audit(ledger))
     if again:
         differences = (*differences, *audit_again(ledger))
-    if registry:
-        profile = profile_named(ledger.profile, ledger.seed, ledger.backend)
-        claims = [*all_claims(profile), *(claim for file in files for claim in claims_of(str(file), profile))]
-        differences = (*differences, *audit_against(ledger, claims))
     if json:
         write_json(msgspec.json.encode(differences))
         return 1 if differences else 0

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
+from lipverify.claims.ledger.record import COPIED, Cell, CrossCheck, Ledger, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.errors import InvalidInput
@@ -266,8 +266,7 @@ def _claim(id: str, before: Record | None, after: Record | None) -> ClaimChange:
         kind: Kind = "only in A" if before is not None else "only in B"
         verdicts = [record.verdict if record is not None else None for record in (before, after)]
         return ClaimChange(id=id, kind=kind, before=verdicts[0], after=verdicts[1])
-    words = ("statement", "source", "assumptions", "claimed", "expected")
-    restated = tuple(name for name in words if getattr(before, name) != getattr(after, name))
+    restated = tuple(name for name in COPIED if getattr(before, name) != getattr(after, name))
     if before.control.statement != after.control.statement:
         restated += ("control",)
     cells = tuple(cell_changes(before, after))
