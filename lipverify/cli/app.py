@@ -70,7 +70,6 @@ Json = Annotated[bool, Parameter(name="--json", negative="")]
 Open = Annotated[bool, Parameter(name="--open", negative="")]
 Lipschitz = Annotated[float, Parameter(name="--L")]
 Windows = Annotated[list[float], Parameter(name="--w", consume_multiple=1, negative="")]
-Numbers = Annotated[list[float] | None, Parameter(consume_multiple=1, negative="")]
 Integers = Annotated[list[int] | None, Parameter(converter=naturals, consume_multiple=1, negative="")]
 Names = Annotated[list[str] | None, Parameter(consume_multiple=1, negative="")]
 
@@ -78,7 +77,7 @@ Names = Annotated[list[str] | None, Parameter(consume_multiple=1, negative="")]
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ProblemOptions:
-    """One problem, for `loss`, `window` and `matrix`.
+    """One problem, for `loss` and `window`.
 
     Parameters
     ----------
