@@ -33,9 +33,8 @@ from lipverify.linear_transformer.training import (  # internal: the making of m
 )
 
 # internal: the model from which another one was grown, and models made at sizes for a test
-from lipverify.linear_transformer.training.lineage import Model, in_order, make, parents, ship, trained
+from lipverify.linear_transformer.training.lineage import Model, in_order, make, parents, trained
 from lipverify.linear_transformer.training.witness import (  # internal: a file is forged with another weight
-    DECIMALS,
     Witness,
     models_folder,
     models_path,
@@ -259,17 +258,6 @@ def _with_another_weight(witness: Witness) -> Witness:
 
     changed = replace(witness.trained, weights=weights)
     return witness_of(changed, witness.seed, witness.plan, witness.grown_from, witness.seconds)
-
-
-def test_shipped_models_are_rounded_and_name_their_rounded_parents(tmp_path: Path) -> None:
-    [exact] = make([Model(LAW, "OMEGA", 2, 0)], tmp_path / "exact")
-    ship(tmp_path / "exact", tmp_path / "shipped")
-    assert names_of(LAW, tmp_path / "shipped") == names_of(LAW, tmp_path / "exact")
-    short = read_witness(exact.name, tmp_path / "shipped")
-    assert short.trained == rounded(exact.trained) != exact.trained
-    assert np.max(np.abs(short.trained.array - exact.trained.array)) <= 0.5 * 10.0**-DECIMALS
-    older = [read_witness(name_of(LAW, *each, 0), tmp_path / "shipped") for each in parents("OMEGA", 2)]
-    assert short.grown_from == tuple(each.digest for each in older) != exact.grown_from
 
 
 def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> None:

@@ -1,6 +1,6 @@
-"""The best GD++ weights for any depth and law of the noise, by least squares in 2 L - 1 numbers, without training.
+"""Minima of the loss of GD++ for any depth and law of the noise, by least squares in 2 L - 1 numbers, without training.
 
-The loss has many minima, see `exploring`. From three layers on, the best weights for the expectation over all contexts
+From three layers on, the best weights for the expectation over all contexts
 and for the mean over a sample differ, by eigenvalues too rare to occur in it. No noise, n = 20, d = 10, four layers:
 those that are best on the eigenvalues of 10^5 contexts lose 1.1e-4 there and 10^34 in expectation; the least expected
 loss known is 4.0e-4. `seen_in=k` restricts the average to the eigenvalues that occur in k contexts.
@@ -15,20 +15,17 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
-from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.gdplusplus.descents import SAME, Minimum, best_ends, distinct
-from lipverify.linear_transformer.gdplusplus.exploring import explored
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss, constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus.floor import LARGEST_DEPTH, degree, depth_within
-from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, layers_of
-from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
+from lipverify.linear_transformer.gdplusplus.floor import depth_within
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, layers_of
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, largest_seen, spectral_rule
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 
 
 class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
-    """The best GD++ weights found, and the evidence for them.
+    """A minimum of the loss of GD++, and the evidence for it.
 
     Attributes
     ----------
@@ -45,7 +42,7 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
     starts, agreeing
         Number of descents, and of those that ended in this minimum.
     routes
-        The routes of the search that ended in it, see `exploring`.
+        How it was found: "grown", or the routes of the search whose minima are stored.
     reach
         The largest eigenvalue in the loss.
     """
@@ -66,70 +63,12 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(GDPlusPlus(xx, yx) for xx, yx in self.layers)
 
 
-def optimal_gdplusplus(
-    regression: Regression, depth: int, seen_in: float | None = None, seed: int = 0
-) -> tuple[GDPlusPlusOptimum, ...]:
-    """The believed optima with 1, ..., depth layers.
-
-    Parameters
-    ----------
-    regression
-        n >= d tokens in R^d, and the law of the noise, of which E sigma^2 is all that matters for the weights.
-    depth
-        Layers, at most `LARGEST_DEPTH`. Three take a second or two, five ten, six half a minute.
-    seen_in
-        None for the expectation over all contexts. Otherwise a number of contexts: eigenvalues above the size that is
-        exceeded less than once, in expectation, in that number of contexts are left out.
-    seed
-        Seed of the starts.
-
-    Returns
-    -------
-    tuple[GDPlusPlusOptimum, ...]
-        One for each depth, with its loss, the error, and how the searches ended.
-
-    Raises
-    ------
-    InvalidInput
-        If `regression` is not a `Regression`, n < d, or the depth is out of range.
-
-    Examples
-    --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> one, two = optimal_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
-    >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)
-    (True, 0.267942)
-    """
-    require_regression(regression)
-    optima: list[GDPlusPlusOptimum] = []
-    minima: Floats = np.empty((0, 0))
-    for layers in range(1, depth_within("depth", depth) + 1):
-        stream = f"gd++/{regression.n}/{regression.d}/{regression.noise.second_moment:.6g}/{seen_in}/{layers}"
-        # an excess over ridge regression that no table shows is sought from the shorter minima alone
-        little = bool(optima) and optima[-1].excess.value < 1e-6 * optima[-1].loss.value
-        coarse, rng = _coarse(regression, layers, seen_in), generator(seed, stream, 0)
-        search = explored(coarse, layers, minima, regression.n, rng, thorough=not little)
-        minima = search.minima
-        same = [np.append(flat_weights(shorter.model), [0.0, 0.0]) for shorter in optima[-1:]]
-        ends = best_ends(excess_loss(regression, layers, POINTS, seen_in), [*minima[:3], *same])
-        optima.append(finished(regression, seen_in, ends, search.descents, search.routes, search.agreeing))
-    return tuple(optima)
-
-
 @makes("bounded", "exact")
 def excess_loss(regression: Regression, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
     """The excess loss on a rule for its degree, cut at the largest eigenvalue that `seen_in` contexts show."""
     n, d = regression.n, regression.d
     reach = None if seen_in is None else largest_seen(n, d, seen_in)
     return ExcessLoss(spectral_rule(n, d, 3**layers, points, reach), regression.noise.second_moment)
-
-
-def _coarse(regression: Regression, layers: int, seen_in: float | None) -> ExcessLoss:
-    """The rule of the search: Gauss's, on which only the floor is missing from the loss; for a reach, a thin rule."""
-    if seen_in is not None or layers == LARGEST_DEPTH:
-        return excess_loss(regression, layers, 8, seen_in)
-    rule = gauss_rule(regression.n, regression.d, degree(layers))
-    return ExcessLoss(rule, regression.noise.second_moment)
 
 
 def finished(
@@ -180,9 +119,39 @@ INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
 
 
 def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None = None) -> tuple[GDPlusPlusOptimum, ...]:
-    """Minima grown layer by layer, by a search of a second: layers of a few sizes are inserted at every position of the
-    best models with one layer less. Trained models begin here, and their records name these bits.
+    """Minima with 1, ..., depth layers, grown layer by layer: trained models begin here.
+
+    Layers of a few sizes are inserted at every position of the best models with one layer less. With two layers this is
+    the best minimum (see `two_layers`); deeper models may have better ones, see `known_optimum`.
+
+    Parameters
+    ----------
+    regression
+        n >= d tokens in R^d, and the law of the noise, of which E sigma^2 is all that matters for the weights.
+    depth
+        Layers, at most `LARGEST_DEPTH`.
+    seen_in
+        None for the expectation over all contexts. Otherwise a number of contexts: eigenvalues above the size that is
+        exceeded less than once, in expectation, in that number of contexts are left out.
+
+    Returns
+    -------
+    tuple[GDPlusPlusOptimum, ...]
+        One for each depth, with its loss and the error.
+
+    Raises
+    ------
+    InvalidInput
+        If `regression` is not a `Regression`, n < d, or the depth is out of range.
+
+    Examples
+    --------
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> one, two = grown_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
+    >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)
+    (True, 0.267942)
     """
+    require_regression(regression)
     grown: list[Minimum] = []
     optima = []
     for layers in range(1, depth_within("depth", depth) + 1):
