@@ -83,7 +83,8 @@ def test_a_search_finds_no_point_of_two_layers_that_is_not_listed(noise: str, co
     for start in -np.exp(np.random.default_rng(0).uniform(-6.0, -1.0, (100, 3))):
         with np.errstate(all="ignore"):
             end = root(slope, np.log(-start), tol=1e-12)
-        if end.success and np.abs(end.fun).max() < 1e-9:
+        # the slope in a logarithm also vanishes as its weight tends to 0, where there is one layer less
+        if end.success and np.abs(end.fun).max() < 1e-9 and end.x.min() > -12:
             (place,) = np.flatnonzero(np.isclose(points, -np.exp(end.x), rtol=1e-6, atol=0).all(axis=1))
             found.add(int(place))
     assert len(found) >= count

@@ -15,7 +15,9 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import Regression, UniformNoise, gdplusplus_floor
 from lipverify.linear_transformer.gdplusplus import (  # internal: the file of known optima is replaced
+    POINTS,
     ExcessLoss,
+    excess_loss,
     flat_weights,
     grown_gdplusplus,
     known,
@@ -27,6 +29,7 @@ from lipverify.linear_transformer.gdplusplus.floor import degree  # internal: th
 from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path  # internal: the file is edited
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule  # internal: the rule that averages
 from lipverify.linear_transformer.published import NOISES, regression_named
+from tests.linear_transformer.test_gdplusplus import stationarity
 
 EPS = float(np.finfo(float).eps)
 SILENT = Regression(10, 20, UniformNoise(0.0))
@@ -71,10 +74,12 @@ def test_stored_optima_are_minima_above_their_floors(noise: str) -> None:
     """Integrated again: deeper is better, the gradient is 0; no floor exceeds the loss, one of fewer layers does."""
     found = [known_optimum(noise, layers) for layers in (1, 2, 3, 4)]
     floors = [gdplusplus_floor(regression_named(noise), layers) for layers in (1, 2, 3, 4)]
-    for optimum, floor in zip(found, floors, strict=True):
+    for layers, (optimum, floor) in enumerate(zip(found, floors, strict=True), 1):
         assert optimum.loss.value + optimum.loss.error >= floor.value - floor.error
-        assert optimum.unfinished < 1e-6
-        assert optimum.curvature > 0
+        loss = excess_loss(regression_named(noise), layers, POINTS, None)
+        unfinished, curvature = stationarity(loss, flat_weights(optimum.model))
+        assert unfinished < 1e-6
+        assert curvature > 0
     for shallow, deep in pairwise(found):
         assert deep.excess.value < shallow.excess.value
     assert found[1].loss.value < floors[0].value - floors[0].error

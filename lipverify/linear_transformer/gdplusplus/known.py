@@ -62,7 +62,7 @@ def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPl
     Returns
     -------
     GDPlusPlusOptimum
-        The layers (`model`), the loss with its error, and the evidence for it.
+        The layers (`model`), and the loss with its error.
 
     Raises
     ------
@@ -105,10 +105,10 @@ def _all(noise: str, seen_in: float | None) -> tuple[Found, ...]:
 
 
 def _integrated(noise: str, search: Found, seen_in: float | None) -> GDPlusPlusOptimum:
-    """An optimum with its loss, error and evidence of a minimum computed from the stored weights."""
+    """An optimum with its loss and error computed from the stored weights."""
     regression, weights = regression_named(noise), flat_weights([GDPlusPlus(*layer) for layer in search.layers])
     end = Minimum(excess_loss(regression, len(search.layers), POINTS, seen_in)(weights), weights)
-    return finished(regression, seen_in, [end], search.starts, search.routes, search.agreeing)
+    return finished(regression, seen_in, end)
 
 
 def known(noise: str, path: Path) -> dict[str, tuple[Found, ...]]:

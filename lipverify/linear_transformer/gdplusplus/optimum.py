@@ -15,7 +15,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
-from lipverify.linear_transformer.gdplusplus.descents import SAME, Minimum, best_ends, distinct
+from lipverify.linear_transformer.gdplusplus.descents import Minimum, best_ends, distinct
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss, constant_ridge_loss
 from lipverify.linear_transformer.gdplusplus.floor import depth_within
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, layers_of
@@ -25,7 +25,7 @@ from lipverify.linear_transformer.regression.contexts import Regression, require
 
 
 class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
-    """A minimum of the loss of GD++, and the evidence for it.
+    """A minimum of the loss of GD++.
 
     Attributes
     ----------
@@ -35,14 +35,6 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
         The exact adjusted loss; its error covers quadrature and rounding, not a better minimum that was missed.
     excess
         The loss minus that of the best constant ridge regression, exactly; >= 0.
-    unfinished
-        The share of the excess that a Newton step would still gain, a measure of the distance to gradient 0.
-    curvature
-        Least eigenvalue of the Hessian, scaled to have 1 on its diagonal: positive at a minimum.
-    starts, agreeing
-        Number of descents, and of those that ended in this minimum.
-    routes
-        How it was found: "grown", or the routes of the search whose minima are stored.
     reach
         The largest eigenvalue in the loss.
     """
@@ -50,11 +42,6 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
     layers: tuple[tuple[float, float], ...]
     loss: ExactLoss
     excess: ExactLoss
-    unfinished: float
-    curvature: float
-    starts: int
-    agreeing: int
-    routes: tuple[str, ...]
     reach: float
 
     @property
@@ -71,47 +58,18 @@ def excess_loss(regression: Regression, layers: int, points: int, seen_in: float
     return ExcessLoss(spectral_rule(n, d, 3**layers, points, reach), regression.noise.second_moment)
 
 
-def finished(
-    regression: Regression,
-    seen_in: float | None,
-    ends: Sequence[Minimum],
-    tried: int,
-    routes: tuple[str, ...],
-    agreeing: int | None = None,
-) -> GDPlusPlusOptimum:
-    """The refined best end with its error and evidence; agreeing descents are counted unless their number is given."""
-    best, ridge_regression = ends[0], constant_ridge_loss(regression)
+def finished(regression: Regression, seen_in: float | None, best: Minimum) -> GDPlusPlusOptimum:
+    """A minimum with the error of its loss, which a finer rule shows."""
+    ridge_regression = constant_ridge_loss(regression)
     layers = (len(best.weights) + 1) // 2
     loss, finer = (excess_loss(regression, layers, points, seen_in) for points in (POINTS, POINTS + 4))
     error = abs(finer(best.weights) - best.value) + loss.rounding(best.weights)
-    unfinished, curvature = _stationarity(loss, best)
     return GDPlusPlusOptimum(
         layers=tuple((layer.xx, layer.yx) for layer in layers_of(best.weights)),
         loss=ExactLoss(value=ridge_regression.value + best.value, error=ridge_regression.error + error),
         excess=ExactLoss(value=best.value, error=error),
-        unfinished=unfinished,
-        curvature=curvature,
-        starts=tried,
-        agreeing=sum(end.value <= best.value * (1 + SAME) for end in ends) if agreeing is None else agreeing,
-        routes=routes,
         reach=loss.rule.reach,
     )
-
-
-def _stationarity(loss: ExcessLoss, best: Minimum) -> tuple[float, float]:
-    """The relative gain of a Newton step, and the least eigenvalue of the Hessian scaled to a unit diagonal."""
-
-    def gradient(weights: Floats) -> Floats:
-        deviations, jacobian = loss.deviations(weights)
-        return np.asarray(deviations @ jacobian)
-
-    steps = np.diag(1e-5 * np.abs(best.weights))  # the cube root of epsilon, because the gradient is exact
-    columns = [(gradient(best.weights + h) - gradient(best.weights - h)) / (2 * np.sum(h)) for h in steps]
-    hessian = (np.asarray(columns) + np.asarray(columns).T) / 2
-    scale = np.sqrt(np.abs(np.diag(hessian)))
-    scaled, slope = hessian / np.outer(scale, scale), gradient(best.weights) / scale
-    gain = float(slope @ np.linalg.solve(scaled, slope)) / 2
-    return abs(gain) / best.value, float(np.linalg.eigvalsh(scaled)[0])
 
 
 INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
@@ -158,7 +116,7 @@ def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None =
         begin = starts(grown, layers, regression.n)
         ends = best_ends(excess_loss(regression, layers, POINTS, seen_in), begin)
         grown = [ends[k] for k in distinct([end.value for end in ends])[:3]]
-        optima.append(finished(regression, seen_in, ends, len(begin), ("grown",)))
+        optima.append(finished(regression, seen_in, ends[0]))
     return tuple(optima)
 
 
