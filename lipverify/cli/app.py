@@ -100,27 +100,6 @@ class ProblemOptions:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class CostOptions:
-    """Limits on the cost of exact losses.
-
-    Parameters
-    ----------
-    budget
-        Seconds that all exact losses together may take on a nominal processor, about as fast as one of yours. A loss
-        that would exceed them is refused before it begins. 300 by default.
-    memory
-        GiB of memory that exact losses may take; 4 by default.
-    """
-
-    budget: float | None = None
-    memory: float | None = None
-
-
-USUAL_COST = CostOptions()
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
 class ReportOptions:
     """The appearance of a report.
 

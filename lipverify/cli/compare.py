@@ -11,8 +11,8 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from lipverify.claims.ledger.diff import CellChange, ClaimChange, Comparison, CrossCheckChange, Kind, compare
-from lipverify.claims.ledger.record import Cell, Ledger, read_ledger
+from lipverify.claims.ledger.diff import ClaimChange, Comparison, EvidenceChange, Kind, compare
+from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, read_ledger
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Allowed, Verdict
 from lipverify.claims.plan.registry import all_claims
@@ -114,7 +114,7 @@ def _cells(claim: ClaimChange) -> Iterator[Text]:
             yield Text(f"{word} cells: {_shortened(points)}")
 
 
-def _gravity(cell: CellChange, claim: ClaimChange) -> int:
+def _gravity(cell: EvidenceChange[Cell], claim: ClaimChange) -> int:
     """Sort key: cells with a changed verdict first, then those with the claim's verdict, then with its earlier one."""
     if "verdict" in cell.changed:
         return 0
@@ -133,9 +133,9 @@ def _shortened(points: list[str]) -> str:
     return "; ".join(points[:3]) + more
 
 
-def _cell(change: CellChange) -> Text:
+def _cell(change: EvidenceChange[Cell]) -> Text:
     point = _point(change.where)
-    what = visible(f"{change.quantity} ({change.method})")
+    what = visible(f"{change.quantity} ({change.methods[0]})")
     entry = change.after or change.before
     assert entry is not None, "a change has at least one side"
     if change.before is None or change.after is None:
@@ -154,7 +154,7 @@ def _cell(change: CellChange) -> Text:
     return Text.assemble(*parts)
 
 
-def _cross_check(change: CrossCheckChange) -> Text:
+def _cross_check(change: EvidenceChange[CrossCheck]) -> Text:
     what = visible(f"{change.quantity}, {' and '.join(change.methods)}")
     entry = change.after or change.before
     assert entry is not None, "a change has at least one side"

@@ -26,14 +26,7 @@ WORK = "tenths of a second, about"
 """Unit of the progress of an exact loss."""
 
 
-def print_loss(
-    asked: ProblemOptions,
-    w: list[float],
-    method: str,
-    exact: dict[str, Any],
-    sampled: dict[str, Any],
-    json: bool,
-) -> int:
+def print_loss(asked: ProblemOptions, w: list[float], method: str, sampled: dict[str, Any], json: bool) -> int:
     """Print the loss terms as a table, or as one JSON object."""
     problem = problem_of(asked)
     from lipverify.loss.methods import loss_terms, method_named
@@ -42,10 +35,6 @@ def print_loss(
     options = {"workers": threads, **sampled} if method == "montecarlo" else {}
     for name in set(sampled) - set(options) - {"seed"}:
         raise InvalidInput(f"{name} is an option of method 'montecarlo'; the method is {method!r}.")
-    exact = {name: value for name, value in exact.items() if value is not None}
-    for name in exact if method != "exact" else ():
-        raise InvalidInput(f"{name} is an option of method 'exact'; the method is {method!r}.")
-    options |= exact
     what, unit = ("drew", "contexts") if method == "montecarlo" else ("worked", WORK)
     with progress_of(what) as progress:
         if method in ("montecarlo", "exact"):
@@ -75,13 +64,13 @@ def print_loss(
     return 0
 
 
-def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> int:
+def print_window(asked: ProblemOptions, json: bool) -> int:
     """Print the optimum as a few lines, or as one JSON object."""
     problem = problem_of(asked)
     from lipverify.optimum.window import optimal_window
 
     with progress_of("worked") as progress:
-        optimum = optimal_window(problem, progress=lambda done, total: progress(done, total, WORK), **limits)
+        optimum = optimal_window(problem, progress=lambda done, total: progress(done, total, WORK))
     fields = ("w", "loss", "bias", "noise", "w_error", "loss_error")
     if json:
         values = {name: _finite(getattr(optimum, name)) for name in fields}

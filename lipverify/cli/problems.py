@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from lipverify.cli.app import (
-    USUAL_COST,
-    CostOptions,
     Json,
     Names,
     Natural,
@@ -26,7 +23,6 @@ def loss(
     problem: ProblemOptions,
     w: Windows,
     method: str = "exact",
-    cost: CostOptions = USUAL_COST,
     contexts: Positive | None = None,
     backend: str | None = None,
     jobs: Positive | None = None,
@@ -56,16 +52,11 @@ def loss(
 
     given = {"contexts": contexts, "backend": backend, "workers": jobs}
     sampled = {name: value for name, value in given.items() if value is not None} | {"seed": seed}
-    return print_loss(problem, w, method, asdict(cost), sampled, json)
+    return print_loss(problem, w, method, sampled, json)
 
 
 @app.command
-def window(
-    *,
-    problem: ProblemOptions,
-    cost: CostOptions = USUAL_COST,
-    json: Json = False,
-) -> int:
+def window(*, problem: ProblemOptions, json: Json = False) -> int:
     """The w* that minimises the loss, whose window is about w*^{-1/2} wide, and the loss there.
 
     Parameters
@@ -75,7 +66,7 @@ def window(
     """
     from lipverify.cli.numbers import print_window
 
-    return print_window(problem, asdict(cost), json)
+    return print_window(problem, json)
 
 
 @app.command

@@ -10,6 +10,7 @@ import math
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from fractions import Fraction
@@ -105,32 +106,21 @@ def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
 
     Spaces, the order of keys and the notation of numbers may differ.
     """
-    twice: list[str] = []
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in items]
-        twice.extend(sorted({name for name in names if names.count(name) > 1}))
-        return dict(items)
-
-    stated, read = json.loads(text, object_pairs_hook=pairs), json.loads(msgspec.json.encode(ledger))
-    double = [_of_ledger("key", "stands there twice", "a key once", name) for name in twice]
-    return (*double, *_keys("", stated, read))
+    stated = Counter(_keys(json.loads(text, object_pairs_hook=tuple)))
+    read = Counter(_keys(json.loads(msgspec.json.encode(ledger), object_pairs_hook=tuple)))
+    unknown = (_of_ledger("key", "stated", "no such key, or not so often", where) for where in stated - read)
+    return (*unknown, *(_of_ledger("key", "left out", "every key is written", where) for where in read - stated))
 
 
-def _keys(path: str, stated: Any, read: Any) -> Iterator[Difference]:
-    """The keys that only the file has, and the keys that it lacks, at any depth."""
-    if isinstance(stated, dict) and isinstance(read, dict):
-        for name in dict.fromkeys((*stated, *read)):
-            where = f"{path}.{name}".lstrip(".")
-            if name not in read:
-                yield _of_ledger("key", "stated", "no such key", where)
-            elif name not in stated:
-                yield _of_ledger("key", "left out", "every key is written", where)
-            else:
-                yield from _keys(where, stated[name], read[name])
-    elif isinstance(stated, list) and isinstance(read, list):
-        for index, (entry, entry_read) in enumerate(zip(stated, read, strict=False)):
-            yield from _keys(f"{path}[{index}]", entry, entry_read)
+def _keys(value: Any, path: str = "") -> Iterator[str]:
+    """The place of every key in JSON whose objects are tuples of pairs."""
+    if isinstance(value, (tuple, list)):
+        for at, entry in enumerate(value):
+            name, inner = entry if isinstance(value, tuple) else (f"[{at}]", entry)
+            where = f"{path}.{name}".lstrip(".").replace(".[", "[")
+            if isinstance(value, tuple):
+                yield where
+            yield from _keys(inner, where)
 
 
 def _manifest(ledger: Ledger) -> Iterator[Difference]:
