@@ -195,8 +195,7 @@ class ModelOptions:
     Parameters
     ----------
     noise
-        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is the same law for
-        d = 5 and n = 10.
+        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default.
     family
         Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is not trained: its optimum comes
         from exact integrals.

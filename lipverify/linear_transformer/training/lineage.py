@@ -17,7 +17,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.families import START, Diag, Full, LowRank, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import grown_gdplusplus
-from lipverify.linear_transformer.published import address_of, regression_named
+from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
 from lipverify.linear_transformer.training.objective import Arithmetic
 from lipverify.linear_transformer.training.record import Trained
@@ -77,7 +77,7 @@ def trained(
 ) -> Trained:
     """Train a model of one of `families.NAMES`, grown from the models of `parents`, in their order."""
     kind, plan = family_named(family, regression_named(noise)), plan_of(family, layers)
-    samples = f"trained/{address_of(kind.regression)}"  # the same for all models, to compare losses
+    samples = f"trained/{kind.regression.noise.label}"  # the same for all models, to compare losses
     stream = f"{samples}/{family}/{layers}"
     if isinstance(kind, SafeFull):
         return fit(kind, [Start("FULL", grown_from[0].array)], plan, seed, samples, arithmetic)
