@@ -102,9 +102,8 @@ claim("lt.two-step/trained",
           $\omega_{xx}$, $\omega_{xy}$ of the last layer change nothing. The prediction is exactly
           the sum of the additions by $\omega_{yx}$ and $\omega_{yy}$ of each layer (last panel).""")
 claim("lt.two-step/each-term",
-      bound(at(without, contexts=per_profile(4096, 65_536)), r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True,
-            over={"term": WEIGHTS, "training": TRAININGS}, method=("montecarlo", "observed"),
-            control={"term": ""}),
+      bound(at(without, contexts=per_profile(4096, 65_536)), r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}",
+            low=0, strict=True, over={"term": WEIGHTS, "training": TRAININGS}, method=("montecarlo", "observed"), control={"term": ""}),
       source=FOUR_TERMS, kind="convention", expected="supported", reading="a trained model without any one of the four terms loses more",
       title="every one of the four terms helps: a trained model without it loses more",
       assumes=(TRAINED, """one of the four weights is set to zero in every layer, without retraining; the loss of a

@@ -303,7 +303,7 @@ def covariance(law: Law, t: np.ndarray) -> np.ndarray:
     if isinstance(law, Matern):
         z = np.sqrt(3 * np.maximum(2 - 2 * t, 0))
         return (1 + z) * np.exp(-z)
-    if isinstance(law, Zonal):
+    if isinstance(law, RBF):
         return np.exp(t - 1)
     q = np.random.default_rng(4).standard_normal((4000, 3))
     q /= np.linalg.norm(q, axis=1)[:, None]
