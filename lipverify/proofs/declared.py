@@ -246,6 +246,6 @@ def _covariance(law: Zonal) -> str:
     what = "covariance" if law.variogram is None else "variogram"
     raise OutOfReach(
         f"law = {law!r}: no ball encloses a {what} that is a function; give lipverify.laws.Matern(nu=...), "
-        "RBF(length=...), Zonal(spectrum=...), Zonal(variogram=lipverify.proofs.Rough(s)), or as the covariance "
-        "lipverify.proofs.Powers(coefficients >= 0)."
+        "lipverify.laws.RBF(length=...), Zonal(spectrum=...), Zonal(variogram=lipverify.proofs.Rough(s)), or as the "
+        "covariance lipverify.proofs.Powers(coefficients >= 0)."
     )
