@@ -28,6 +28,11 @@ class Spectrum:
         known = np.asarray(k, dtype=float)
         return cls(d, known, 8 * EPS * known, 0.0, 0.0)
 
+    def upto(self, count: int) -> Spectrum:
+        """The same with at most `count` coefficients, the others in the tail."""
+        rest, off = (float(np.sum(column[count:])) for column in (self.k, self.error))
+        return Spectrum(self.d, self.k[:count], self.error[:count], self.tail + rest, self.tail_error + off)
+
     @property
     def total(self) -> float:
         """Var f(x) = sum of all k_l with l > 0."""

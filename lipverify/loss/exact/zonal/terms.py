@@ -129,7 +129,9 @@ def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
             f"w = {w:g}: windows hold few tokens and the zonal route would need more than {most} harmonics at each of "
             f"{u.size} points, minutes of work; use a smaller w, {OTHERWISE}."
         )
-    spectrum = spectrum_of(law, d, int(min(count, MOST_DEGREES)))
+    # a power of two, so that a search over w has few spectra to compute
+    listed = min(2 ** math.ceil(math.log2(count)), MOST_DEGREES)
+    spectrum = spectrum_of(law, d, listed).upto(int(min(count, listed)))
     if count > MOST_DEGREES and spectrum.tail > spectrum.tail_error:
         raise OutOfReach(
             f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {count:.0f} harmonics, "
