@@ -16,7 +16,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.quadrature import (
     CONCENTRATION,
     Graded,

@@ -64,7 +64,7 @@ class Variogram:
     roots: bool
     pieces: tuple[Piece, ...]  # of V / F; for a link with roots, of R / F
     meetings: tuple[float, ...]
-    splits: tuple[float, ...] = ()  # small angles between which V varies: every rule over an angle is split there
+    splits: tuple[float, ...] = ()  # angles between which V varies on different scales: every rule is split there
 
     @property
     def largest(self) -> float:
@@ -255,6 +255,7 @@ def tabulated(
     orders: tuple[int, ...] = ORDERS,
     most: int = 60,  # pieces of means over planes take seconds per hundred
     splits: tuple[float, ...] = (),
+    depth: int = MOST_SPLITS,
 ) -> Variogram:
     """Pieces between the edges, split if they do not settle and are few; by the rule of smallest order that settles.
 
@@ -263,11 +264,11 @@ def tabulated(
     ratio = Ratio(source, power, _order(source, power, edges, orders))
     pieces: list[Piece] = []
     unsettled = list(pairwise(edges))
-    for depth in range(MOST_SPLITS + 1):
+    for halved in range(depth + 1):
         fits = ratio.pieces(unsettled)
         unsettled = []
         for piece in fits:
-            if depth == MOST_SPLITS or _settled(piece, source):
+            if halved == depth or _settled(piece, source):
                 pieces.append(piece)
             else:
                 middle = piece.high / 4 if 4 * piece.low < piece.high else (piece.low + piece.high) / 2
