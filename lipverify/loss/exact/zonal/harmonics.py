@@ -54,10 +54,14 @@ def deficits(d: int, near: Floats) -> Iterator[Floats]:
 
     D_{l+1} - D_l = (l (D_l - D_{l-1}) + (2l + d - 2) near P_l) / (l + d - 2).
     """
-    deficit, step = near, near
+    deficit, step = near, near.copy()
     degree = 1
     while True:
         yield deficit
-        step = (degree * step + (2 * degree + d - 2) * near * (1 - deficit)) / (degree + d - 2)
+        rise = 1 - deficit
+        rise *= near
+        rise *= (2 * degree + d - 2) / (degree + d - 2)
+        step *= degree / (degree + d - 2)
+        step += rise
         deficit = deficit + step
         degree += 1

@@ -189,7 +189,7 @@ def _listed(
     (rest, slack), k, errors, quiet = total, [], [], 0
     for degree, deficit in enumerate(deficits(d, near), 1):
         spend(near.size, COEFFICIENT * len(centred), "the spectrum of the law")
-        value, error, silent = coefficient(degree, centred @ (weight * (1 - deficit)).T)
+        value, error, silent = coefficient(degree, (centred * (1 - deficit)) @ weight.T)
         if error > max(rest, total[1]) and degree > 1:
             break
         k.append(value)
