@@ -65,7 +65,7 @@ def double(ball: Ball) -> tuple[float, float]:
 
 
 HIGHEST_DEGREE, HIGHEST_IN_SERIES = 320, 4000
-"""Largest degree of a harmonic: some seconds' work, and less of it by a power series, where windows hold many tokens."""
+"""Largest degree of a harmonic: some seconds' work; by a power series, where windows hold many tokens, it is less."""
 
 
 def degree_by_mass(law: Law, d: int, goal: float) -> int:

@@ -36,6 +36,7 @@ from lipverify.loss.exact.variograms.planes import Planes, meetings_of
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, rough_ends, steep_places
 from lipverify.loss.exact.variograms.segments import PAIR as JUMPS
 from lipverify.loss.exact.variograms.segments import segments
+from lipverify.loss.exact.variograms.slopes import derivative, is_calm
 from lipverify.loss.exact.variograms.table import CHECKS, SETTLED_ROOT, STRAIGHT_ORDERS, orders_of, root_edges
 from lipverify.loss.work import COPIES, DOUBLE, NANO, TRACING, Counts, price_of
 from lipverify.problem import Problem
@@ -132,6 +133,8 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
         places = (len(meetings) + 1) * STRAIGHT_ORDERS[1] * (1 + SIZE + 3 * len(CHECKS))
         return places * len(kinks) ** 2 / 2 * JUMPS * NANO
     rooted = has_roots(law.link, kinks, NEAR)
+    if rooted and not jumps_of(law) and is_calm(law.link, kinks):
+        planes = Planes(d + 2, derivative(law.link, kinks, 20), kinks)
     edges = root_edges(meetings) if rooted else [0.0, *meetings, math.pi]
     planes = replace(planes, roots=rooted)
     power = 1 if jumps_of(law) and not rooted else 2

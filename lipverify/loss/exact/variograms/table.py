@@ -113,8 +113,11 @@ class Variogram:
         first = self.pieces[0]
         logs = np.log(np.maximum(np.abs(self.beyond_linear(first.low * np.array([1.0, 2.0, 4.0]))), TINY))
         drift = abs(logs[2] - 2 * logs[1] + logs[0]) / math.log(2) ** 2
+        # the exponent used is that between `low` and 2 `low`
         below = np.log(first.low / np.clip(theta, TINY, first.low))
-        return np.asarray(np.minimum(self.gap + drift / 2 * below**2, 1.0) * np.abs(self.beyond_linear(theta)))
+        return np.asarray(
+            np.minimum(self.gap + drift / 2 * below * (below + math.log(2)), 1.0) * np.abs(self.beyond_linear(theta))
+        )
 
     @property
     def variance(self) -> float:
@@ -216,15 +219,20 @@ def by_derivative(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[
     inner = tabulated(Source(d + 2, of_derivative, roots=True, loses=1), 2, edges, meetings, orders)
     panels = np.array([0.0, *(piece.low for piece in inner.pieces), math.pi])
 
-    def bend(theta: Floats, order: int) -> Floats:
+    def bend(theta: Floats, order: int, of: Callable[[Floats], Floats] = inner) -> Floats:
         angle, weight = on_panels(np.minimum(panels, theta[:, None]), root_rule(order))
-        return np.asarray(np.sum(weight * inner(angle) * np.sin(angle), axis=(1, 2)) / d)
+        return np.asarray(np.sum(weight * of(angle) * np.sin(angle), axis=(1, 2)) / d)
 
-    table = tabulated(Source(d, bend, roots=True), 2, edges, meetings, ORDERS[2:])
+    # from here on the part of the integral below the first piece of `inner`, where that drifts, is small
+    first = np.array([RATIO**2 * SMALLEST])
+    table = tabulated(Source(d, bend, roots=True), 2, root_edges(meetings, float(first[0])), meetings, ORDERS[2:])
+    below = float((bend(first, ORDERS[-1], inner.off) / bend(first, ORDERS[-1]))[0])
     squares = [mean_square(d + 2, slope_of(order), kinks, order) for order in (64, 90)]
     slope, off = 2 / d * squares[1], 8 / d * abs(squares[1] - squares[0])
     pieces = tuple(replace(piece, values=-piece.values) for piece in table.pieces)
-    table = replace(table, slope=slope, gap=table.gap + inner.gap, rise_gap=off + SETTLED * slope, pieces=pieces)
+    table = replace(
+        table, slope=slope, gap=table.gap + inner.gap + below, rise_gap=off + SETTLED * slope, pieces=pieces
+    )
     # the identity holds only between declared kinks: compare with means over planes
     theta = math.pi * CHECKS
     apart = np.abs(table(theta) - Planes(d, link, kinks, roots=True).at(theta, orders[-1]))
