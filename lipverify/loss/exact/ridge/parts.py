@@ -26,6 +26,7 @@ from lipverify.loss.exact.zonal.harmonics import Spectrum
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.work import price_of
 from lipverify.problem.features import UNSEEN
+from lipverify.problem.fine import features
 from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
 from lipverify.problem.own import Ridge, jumps_of
@@ -126,7 +127,9 @@ MOST_HARMONICS = (512, 2048, 8192)
 
 
 def whole_spectrum(law: Ridge, d: int) -> Spectrum | None:
-    """All harmonics of a smooth link above rounding; None if these are too many or too few digits are left."""
+    """All harmonics above rounding of a formula that is smooth; None if these are too many or lose too many digits."""
+    if (known := features(law.link)) is None or known.places or known.unbounded:
+        return None  # of a kink that nobody sees, harmonics beyond the last matter at small angles
     for most in MOST_HARMONICS:
         spectrum = spectrum_of(law, d, most)
         if spectrum.k.size < most:
