@@ -98,7 +98,7 @@ def test_a_loss_beyond_its_budget_is_refused_before_it_begins() -> None:
 
 def test_a_loss_beyond_the_memory_is_refused() -> None:
     """Of a smooth link that needs the largest table."""
-    law = Ridge(lambda z: np.exp(-((z / 0.03) ** 2)))
+    law = Ridge(lambda z: np.exp(-((z / 0.05) ** 2)))
     problem = Problem(d=10, n=1e6, law=law)
     assert loss_cost(problem, 1.0, route="ridge").memory > 0.5
     with pytest.raises(OutOfReach, match=r"GiB.*budget is 0\.1 GiB"):
