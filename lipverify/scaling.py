@@ -249,13 +249,12 @@ def growth(
     if progress is not None:
         function("progress", progress, "(done, points)")
     rungs = ladder(start, stop, points)
-    values, errors = [], []
-    for done, s in enumerate(rungs, 1):
-        value, error = _value(quantity, s)
-        values.append(value)
-        errors.append(error)
+    measured: list[tuple[float, float]] = []
+    for s in (*rungs[-1:], *rungs[:-1]):  # what is out of reach is so at the far end
+        measured.append(_value(quantity, s))
         if progress is not None:
-            progress(done, len(rungs))
+            progress(len(measured), len(rungs))
+    values, errors = zip(*measured[1:], measured[0], strict=True)
     return growth_of(rungs, values, errors)
 
 

@@ -21,13 +21,15 @@ import msgspec
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.explore.view import Own, Setting, View, look, picture, ray, setting_of
+from lipverify.foundation.latex import plain
 from lipverify.foundation.lazy import directory
 from lipverify.laws import LAWS
 from lipverify.loss.work import Progress
+from lipverify.report.drawing import draw, hatches
 from lipverify.report.looks import PALETTE, colour_rule
-from lipverify.report.web.drawing import drawing, spoken
+from lipverify.report.text import Text
 from lipverify.report.web.markup import Markup, element, join
-from lipverify.report.web.page import hatches
+from lipverify.report.web.theorem import drawn
 
 HOST = "127.0.0.1"
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'"
@@ -99,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (InvalidInput, OutOfReach) as error:
             return self._send(HTTPStatus.OK, "application/json", msgspec.json.encode({"refused": str(error)}))
         answer = {
-            "html": str(drawing(view.figure, _label)),
+            "html": str(drawn(draw(view.figure, paper=False), _label)),
             "numbers": view.numbers,
             "tokens": view.tokens,
             "caption": view.caption,
@@ -121,8 +123,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Do not log: a slider sends many requests a second."""
 
 
-def _label(text: str) -> Markup:
-    return join(spoken(text))
+def _label(text: Text) -> Markup:
+    return join("".join(plain(run.text) for run in text))
 
 
 def _shared_style() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.record import Ledger
@@ -19,8 +20,10 @@ from lipverify.export.rows import comma_separated, file_name, statements
 from lipverify.export.theorems import theorems
 from lipverify.foundation.files import require_targets, write_whole
 from lipverify.foundation.lazy import directory
+from lipverify.report.drawing import draw
 from lipverify.report.drawings import joined
-from lipverify.report.figures import draw_alone
+from lipverify.report.text import printable
+from lipverify.report.typeset import typeset_alone
 
 __all__ = ["FORMATS", "export_ledger"]
 __dir__ = directory(__name__)
@@ -100,7 +103,11 @@ def exhibits(ledger: Ledger) -> Iterator[Exhibit]:
 def drawn(exhibit: Exhibit, kinds: Sequence[Kind]) -> tuple[dict[Kind, bytes], str]:
     """Draw the figure in each format; if that fails, no files and the reason."""
     try:
-        return {kind: draw_alone(exhibit.figure, kind, exhibit.name) for kind in kinds}, ""
+        figure = exhibit.figure
+        if len(figure.panels) == 1:  # a paper has its title in the caption
+            figure = replace(figure, panels=(replace(figure.panels[0], title=""),))
+        drawing = draw(figure, paper=True)
+        return {kind: typeset_alone(drawing, kind, printable(exhibit.name)) for kind in kinds}, ""
     except Exception as error:  # an exception of the plotting library must not lose the other figures
         return {}, f"{type(error).__name__}: {error}"
 

@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from lipverify.claims.ledger.reach import condition, reach_of_record
@@ -30,63 +29,17 @@ TAKEN = (
 """Names that a coordinate cannot have, because the file uses them otherwise."""
 
 
-class Axis(msgspec.Struct, frozen=True, kw_only=True):
-    """One coordinate: its distinct labels, and the position of each cell among them."""
-
-    name: str
-    labels: tuple[Scalar, ...]
-    positions: tuple[int, ...]
-    key: str
-    """Its name in the ledger, which NetCDF may not allow."""
-
-    @property
-    def attributes(self) -> dict[str, str]:
-        return {"long_name": self.key}
-
-    def array(self, labels: Sequence[Scalar]) -> Any:
-        return np.array(labels, dtype=object if any(isinstance(label, str) for label in labels) else None)
-
-
-def axes_of(cells: Sequence[tuple[str, Cell]], ids: Sequence[str]) -> tuple[Axis, ...]:
-    """The axes of cells, given as pairs of claim id and cell; `ids` are all claims, with or without cells."""
-    keys = coordinates(cell.where for _, cell in cells)
-    names = _names(keys)
-    claims = dict.fromkeys(ids)
-    order = {id: position for position, id in enumerate(claims)}
-    return (
-        Axis(
-            name="claim",
-            key="claim",
-            labels=tuple(map(visible, claims)),
-            positions=tuple(order[id] for id, _ in cells),
-        ),
-        *(_axis(names[key], key, [cell.where.get(key) for _, cell in cells]) for key in keys),
-        _axis("quantity", "quantity", [cell.quantity for _, cell in cells]),
-        _axis("method", "method", [cell.method for _, cell in cells]),
-    )
-
-
-def _axis(name: str, key: str, values: Sequence[Scalar | None]) -> Axis:
-    """An axis; its labels are ascending if they are numbers, and in order of appearance otherwise."""
-    alike = _alike(values)
-    labels = list(dict.fromkeys(alike))
-    if not isinstance(labels[0], str):
-        labels.sort(key=lambda label: (math.isnan(label), label) if not isinstance(label, str) else (True, 0))
-    position = {label: k for k, label in enumerate(labels)}
-    return Axis(name=name, key=visible(key), labels=tuple(labels), positions=tuple(position[v] for v in alike))
-
-
-def _alike(values: Sequence[Scalar | None]) -> list[Scalar]:
-    """Convert values to one type: integers, else doubles (NaN for None), else text (empty for None)."""
+def _alike(values: Sequence[Scalar | None]) -> Any:
+    """Values of one type: integers, else doubles (NaN for None), else text (empty for None)."""
     try:
         # with larger integers, all labels of the coordinate are doubles
         if all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in values):
-            return [v for v in values if v is not None]
+            return np.array(values)
         if all(v is None or isinstance(v, int | float) for v in values):
-            return [math.nan if v is None else float(v) for v in values]
+            return np.array([math.nan if v is None else float(v) for v in values])
     except OverflowError:  # an integer larger than all doubles is kept as text
         pass
-    return ["" if v is None else visible(str(v)) for v in values]
+    return np.array(["" if v is None else visible(str(v)) for v in values], dtype=object)
 
 
 def _names(keys: Sequence[str]) -> dict[str, str]:
@@ -154,58 +107,53 @@ def dataset(records: Sequence[Record]) -> Any:
         "statement": "; ".join(dict.fromkeys(visible(record.statement) for record in records)),
         "source": "; ".join(dict.fromkeys(visible(sources.quotation(record.source)) for record in records)),
     }
+    ids = [visible(record.id) for record in records]
     if not cells:
         of_claims = {name: ("claim", words) for name, words in _of_claims(records, None).items()}
-        return xarray.Dataset(of_claims, {"claim": [visible(record.id) for record in records]}, attrs)
-    axes = axes_of(cells, [record.id for record in records])
-    shape = tuple(len(axis.labels) for axis in axes)
-    places = list(zip(*(axis.positions for axis in axes), strict=True))
-    dense = len(set(places)) == len(places) and math.prod(shape) <= max(ROOM, SPARSEST * len(cells))
-    block = _block(records, cells, axes, places) if dense else _listed(records, cells, axes)
-    result = xarray.Dataset(*block, attrs=attrs)
+        return xarray.Dataset(of_claims, {"claim": ids}, attrs)
+    keys = coordinates(cell.where for _, cell in cells)
+    values = {name: _alike([cell.where.get(key) for _, cell in cells]) for key, name in _names(keys).items()}
+    values |= {name: _alike([getattr(cell, name) for _, cell in cells]) for name in ("quantity", "method")}
+    values = {"claim": _alike([id for id, _ in cells]), **values}
+    labels, places = zip(*(np.unique(column, return_inverse=True) for column in values.values()), strict=True)
+    labels, places = (np.array(ids, dtype=object), *labels[1:]), (_positions(cells, records), *places[1:])
+    shape = tuple(map(len, labels))
+    dense = len({*zip(*places, strict=True)}) == len(cells) and math.prod(shape) <= max(ROOM, SPARSEST * len(cells))
+
+    def placed(name: str, column: Any) -> Any:
+        if not dense:
+            return "cell", column
+        block = np.full(shape, math.nan if name in NUMBERS else "", dtype=column.dtype)
+        block[places] = column
+        return list(values), block
+
+    variables = {name: (*placed(name, column), about) for name, (column, about) in _variables(cells).items()}
+    whose = "claim" if dense else "cell"
+    variables |= {n: (whose, v) for n, v in _of_claims(records, None if dense else [id for id, _ in cells]).items()}
+    long = dict(zip(values, map(visible, ("claim", *keys, "quantity", "method")), strict=True))
+    along = dict(zip(values, labels, strict=True)) if dense else values
+    axes = {name: (name if dense else "cell", along[name], {"long_name": long[name]}) for name in values}
+    result = xarray.Dataset(variables, axes, attrs)
     single = [name for name in ("quantity", "method") if dense and result.sizes[name] == 1]
     return result.isel(dict.fromkeys(single, 0))
 
 
-def _block(
-    records: Sequence[Record],
-    cells: Sequence[tuple[str, Cell]],
-    axes: Sequence[Axis],
-    places: Sequence[tuple[int, ...]],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    dimensions = [axis.name for axis in axes]
-    variables: dict[str, Any] = {}
-    for name, (values, attributes) in _variables(cells).items():
-        empty: Any = math.nan if name in NUMBERS else ""
-        array = np.full([len(axis.labels) for axis in axes], empty, dtype=float if name in NUMBERS else object)
-        for position, value in zip(places, values, strict=True):
-            array[position] = value
-        variables[name] = (dimensions, array, attributes)
-    variables |= {name: ("claim", words) for name, words in _of_claims(records, None).items()}
-    return variables, {axis.name: (axis.name, axis.array(axis.labels), axis.attributes) for axis in axes}
+def _positions(cells: Sequence[tuple[str, Cell]], records: Sequence[Record]) -> Any:
+    """The position of each cell's claim among all claims, with or without cells."""
+    order = {record.id: position for position, record in enumerate(records)}
+    return np.array([order[id] for id, _ in cells])
 
 
-def _listed(
-    records: Sequence[Record], cells: Sequence[tuple[str, Cell]], axes: Sequence[Axis]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    variables: dict[str, Any] = {
-        name: ("cell", np.array(values, dtype=float if name in NUMBERS else object), attributes)
-        for name, (values, attributes) in _variables(cells).items()
-    }
-    variables |= {name: ("cell", words) for name, words in _of_claims(records, [id for id, _ in cells]).items()}
-    labels = {axis.name: axis.array([axis.labels[k] for k in axis.positions]) for axis in axes}
-    return variables, {axis.name: ("cell", labels[axis.name], axis.attributes) for axis in axes}
-
-
-def _variables(cells: Sequence[tuple[str, Cell]]) -> dict[str, tuple[list[Any], dict[str, str]]]:
+def _variables(cells: Sequence[tuple[str, Cell]]) -> dict[str, tuple[Any, dict[str, str]]]:
     """Values and attributes by name, in the order of the cells."""
-    variables: dict[str, tuple[list[Any], dict[str, str]]] = {}
+    variables: dict[str, tuple[Any, dict[str, str]]] = {}
     for name, meaning in NUMBERS.items():
         held = [getattr(cell.allowed if name in ("low", "high") else cell, name) for _, cell in cells]
         values = [math.nan if value is None else value for value in held]
-        variables[name] = values, {"long_name": meaning, "units": "those of the coordinate quantity"}
+        variables[name] = np.array(values), {"long_name": meaning, "units": "those of the coordinate quantity"}
     for name, meaning in WORDS.items():
-        variables[name] = [visible(_words(cell)[name]) for _, cell in cells], {"long_name": meaning}
+        words = np.array([visible(_words(cell)[name]) for _, cell in cells], dtype=object)
+        variables[name] = words, {"long_name": meaning}
     return variables
 
 

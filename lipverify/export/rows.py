@@ -8,13 +8,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 import msgspec
 
 from lipverify.claims.ledger import reach
-from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
+from lipverify.claims.ledger.record import Cell, Ledger, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.report.readings import stem
 from lipverify.report.statements import numbers
@@ -110,28 +110,25 @@ def cross_checks(records: Iterable[Record]) -> Table:
     pairs = [(record, check) for record in records for check in record.cross_checks]
     keys = coordinates(check.where for _, check in pairs)
     names = column_names(keys, ("id", *last))
-    rows = tuple((record.id, *map(check.where.get, keys), *_compared(check)) for record, check in pairs)
+    rows = tuple(
+        (record.id, *map(c.where.get, keys), c.quantity, *c.methods, *c.values, *c.errors, c.agrees)
+        for record, c in pairs
+    )
     return Table(header=("id", *names, *last), rows=rows)
-
-
-def _compared(check: CrossCheck) -> tuple[Value, ...]:
-    return (check.quantity, *check.methods, *check.values, *check.errors, check.agrees)
 
 
 def curves(records: Iterable[Record]) -> Table:
     """One row for each point of a curve, with the names of the axes; the figures of a claim are counted from 1."""
     header = ("id", "figure", "panel", "xlabel", "ylabel", "curve", "style", "x", "y", "error")
-    return Table(header=header, rows=tuple(_points(records)))
-
-
-def _points(records: Iterable[Record]) -> Iterator[tuple[Value, ...]]:
-    for record in records:
-        for number, figure in enumerate(record.figures, 1):
-            for panel in figure.panels:
-                for curve in panel.series:
-                    axes = (record.id, number, panel.title, panel.xlabel, panel.ylabel, curve.label, curve.style)
-                    errors = (*curve.error, *(None,) * len(curve.x))
-                    yield from ((*axes, *point) for point in zip(curve.x, curve.y, errors, strict=False))
+    rows = tuple(
+        (record.id, number, panel.title, panel.xlabel, panel.ylabel, curve.label, curve.style, *point)
+        for record in records
+        for number, figure in enumerate(record.figures, 1)
+        for panel in figure.panels
+        for curve in panel.series
+        for point in zip(curve.x, curve.y, (*curve.error, *(None,) * len(curve.x)), strict=False)
+    )
+    return Table(header=header, rows=rows)
 
 
 def heat_maps(records: Iterable[Record]) -> Table:

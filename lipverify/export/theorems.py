@@ -150,7 +150,7 @@ LINES, BETWEEN = 50, 0.5
 """Lines of one table, which leave room for its head on a page of an article; and the space between rows, in lines."""
 LETTERS = 80
 """Letters of \footnotesize in a line of an article, which its columns share."""
-_BEGIN = r"""\par\noindent\begingroup\footnotesize
+_BEGIN = r"""\par\noindent\begingroup\ifdim\linewidth<300pt\scriptsize\tabcolsep=2pt\else\footnotesize\fi
 %s\begin{tabular}{@{}%s@{}}
 \toprule
 %s\midrule
@@ -201,7 +201,7 @@ def _column(share: float) -> str:
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "\n& ".join(rf"\raggedright {cell}" for cell in cells) + " \\tabularnewline\n"
+    return "\n& ".join(rf"\raggedright \hspace{{0pt}}{cell}" for cell in cells) + " \\tabularnewline\n"
 
 
 def _height(cells: Iterable[str]) -> int:

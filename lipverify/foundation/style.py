@@ -47,11 +47,10 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def bracket(edge: str, *, upright: bool = False) -> list[tuple[float, float]]:
-    """The marker of an edge of a range, which opens to what the range allows; upright on a horizontal axis."""
+def bracket(edge: str) -> list[tuple[float, float]]:
+    """The marker of an edge of a range on a horizontal axis, which opens to what the range allows."""
     stub = 0.5 * BRACKETS[edge]
-    outline = [(-1.0, stub), (-1.0, 0.0), (1.0, 0.0), (1.0, stub), (1.0, 0.0), (-1.0, 0.0)]  # back, to be closed
-    return [(y, x) for x, y in outline] if upright else outline
+    return [(stub, -1.0), (0.0, -1.0), (0.0, 1.0), (stub, 1.0), (0.0, 1.0), (0.0, -1.0)]  # back, to be closed
 
 
 def settings() -> Any:

@@ -44,10 +44,10 @@ class Ridge(RidgeLaw, frozen=True):
         neighbouring kinks. If it is a formula of NumPy's functions, all its features are found, however narrow, and
         errors are bounds; for any other function they are estimates, see `lipverify.LossTerms`.
     kinks
-        The points of [-1, 1] where h is continuous but not smooth: a kink, or a root such as that of |z|^{1/2} at 0. Up
-        to four undeclared kinks and jumps are found and named in the result: in a formula whatever their size, in any
-        other function if they are large. So is a root at -1 or 1, such as that of (1 - z)^{1/2}. Any others cost
-        digits, and the errors of the exact method show it.
+        The points of [-1, 1] where h is continuous but not smooth: a kink, or a root such as that of |z|^{1/2} or
+        |z|^{1.2} at 0, whose exponent is not needed. Up to four undeclared kinks and jumps are found and named in the
+        result: in a formula whatever their size, in any other function if they are large. So is a root at -1 or 1,
+        such as that of (1 - z)^{1/2}. Any others cost digits, and the errors of the exact method show it.
     jumps
         The points of [-1, 1] where h jumps; h is not evaluated there. A jump may also be listed in `kinks`.
 

@@ -22,21 +22,17 @@ def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
     from lipverify.report.build import build
     from lipverify.report.drawings import Drawings
     from lipverify.report.typeset import typeset
-    from lipverify.report.visible import quiet, require_printable
+    from lipverify.report.visible import require_printable
 
     require_printable(ledger)
-    drawings = Drawings()
-    with quiet():
-        report = build(ledger, drawings.add, evidence=evidence)
-    write_whole(path, typeset(report, drawings.files))
+    write_whole(path, typeset(build(ledger, Drawings().add, evidence=evidence)))
 
 
 def write_web_page(ledger: Ledger, path: Path) -> None:
     """Write the report as one HTML file, evidence included, which loads nothing; raises as `write_report`."""
     from lipverify.foundation.files import write_whole
-    from lipverify.report.visible import quiet, require_printable
+    from lipverify.report.visible import require_printable
     from lipverify.report.web.page import web_page
 
     require_printable(ledger)
-    with quiet():
-        write_whole(path, web_page(ledger))
+    write_whole(path, web_page(ledger))

@@ -2,75 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from msgspec.structs import replace
 
 from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
-from lipverify.claims.ledger.record import CrossCheck, Ledger, Passage, Record
+from lipverify.claims.ledger.record import KINDS, Ledger, Passage
 from lipverify.foundation.latex import plain
-from lipverify.foundation.quoting import counted
 from lipverify.loss.methods import TABLE
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.drawings import joined
 from lipverify.report.evidence import agreements, evidence
 from lipverify.report.front import Contents, Draw, contents_of, front
-from lipverify.report.model import FRONT, Drawing, Front, Printed, Report, Section, Theorem, Topic
+from lipverify.report.model import FRONT, Front, Report, Section, Theorem, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.statements import Entry
 from lipverify.report.text import Text, printable, rich
 from lipverify.report.theorem import tables_of, telling_figure, theorem
 
 
-@dataclass
-class Before:
-    """The evidence of earlier topics, to refer to instead of repeating it."""
-
-    figures: set[str] = field(default_factory=set)
-    checks: dict[str, str] = field(default_factory=dict)
-    """{cross-check: anchor of the topic with it}"""
-
-
-def topic(entry: Entry, draw: Draw, *, printed: Before) -> Topic:
+def topic(entry: Entry, draw: Draw) -> Topic:
     """The evidence for the claims about one place."""
-    records, anchor = entry.claims, _beside(entry.anchor)
-    new, before = _drawings(records, draw, printed)
-    fresh, checked_before = _checks(records, anchor, printed)
-    return Topic(
-        anchor=anchor,
-        theorem=entry.anchor,
-        stem=printable(readings.stem(records[0])),
-        title=rich(entry.heading),
-        sources=readings.remarks(records, lambda record: (sources.quotation(record.source),)),
-        assumptions=readings.remarks(records, lambda record: record.assumptions),
-        remarks=readings.remarks(records, lambda record: (record.finding,)),
-        controls=readings.remarks(records, lambda record: (record.control.latex or record.control.statement,)),
-        tables=tables_of(records, "evidence"),
-        drawings=new,
-        drawn_before=before,
-        evidence=evidence(records),
-        agreements=agreements(fresh),
-        agreed_before=checked_before,
-    )
-
-
-def _drawings(records: Sequence[Record], draw: Draw, printed: Before) -> tuple[tuple[Drawing, ...], tuple[str, ...]]:
-    """New figures except the one on the theorem's page, and the anchors of those in earlier topics."""
-    every = joined(figure for record in records for figure in record.figures)
+    records = entry.claims
     telling = telling_figure(records)
-    drawn = dict.fromkeys(draw(figure) for figure in every if figure != telling)
-    new = tuple(drawing for drawing in drawn if drawing.file not in printed.figures)
-    printed.figures |= {drawing.file for drawing in new if drawing.file}
-    return new, tuple(drawing.anchor for drawing in drawn if drawing not in new)
-
-
-def _checks(records: Sequence[Record], anchor: str, printed: Before) -> tuple[list[CrossCheck], tuple[str, ...]]:
-    """New cross-checks, and the anchors of the topics with the others."""
-    distinct = {repr(check): check for record in records for check in record.cross_checks}
-    new = [check for key, check in distinct.items() if key not in printed.checks]
-    before = dict.fromkeys(printed.checks[key] for key in distinct if key in printed.checks)
-    printed.checks |= {key: anchor for key in distinct if key not in printed.checks}
-    return new, tuple(before)
+    every = joined(figure for record in records for figure in record.figures)
+    checks = {repr(check): check for record in records for check in record.cross_checks}
+    return Topic(
+        anchor=_beside(entry.anchor),
+        theorem=entry.anchor,
+        tables=tables_of(records, "evidence"),
+        drawings=tuple(dict.fromkeys(draw(figure) for figure in every if figure != telling)),
+        evidence=evidence(records),
+        agreements=agreements(checks.values()),
+    )
 
 
 TITLE = "Numerical verification of claims about in-context learning"
@@ -79,11 +42,17 @@ TITLE = "Numerical verification of claims about in-context learning"
 def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     """The report on a ledger; `draw` places a figure and returns its reference; `evidence` adds its layer."""
     contents = contents_of(ledger)
+    first = front(ledger, contents, draw)
+    sections = _sections(contents, passages(measured(ledger.claims)), first, draw, evidence)
+    theorems = [theorem for section in sections for theorem in section.theorems]
+    table = [(theorem.title, theorem.readings[: theorem.decided]) for theorem in theorems]
     defined = Defined()
     stem = readings.stem(ledger.claims[0]) if ledger.claims else ""
-    first = defined.with_symbols(front(ledger, contents, draw), stem, own=readings.own(ledger.claims))
-    judged = passages(measured(ledger.claims))
-    sections = _sections(contents, judged, first, draw, defined, evidence)
+    first = defined.with_symbols(first, stem, own=readings.own(ledger.claims), beside=table)
+    sections = tuple(
+        replace(section, theorems=tuple(defined.with_symbols(it, it.stem, own=it.own) for it in section.theorems))
+        for section in sections
+    )
     return Report(
         title=plain(printable(ledger.title)) or TITLE,
         heading=rich(ledger.title or TITLE),
@@ -92,11 +61,11 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         words=words.VERDICTS,
         outcomes={str(name): meaning for name, meaning in OUTCOMES.items()},
         grades={str(name): meaning for name, meaning in GRADES.items()},
+        kinds={str(name): meaning for name, meaning in KINDS.items()},
         front=first,
         sections=sections,
         legend=rich(words.LEGEND),
-        topics=_topics(contents, draw) if evidence else (),
-        passages=tuple(_printed(passage) for passage in judged),
+        topics=tuple(topic(entry, draw) for _, held in contents for entry in held) if evidence else (),
         notation=defined.symbols,
         methods=_methods(ledger),
         rules=tuple(rich(rule) for rule in words.HOW_VERDICTS_ARE_MADE),
@@ -116,37 +85,16 @@ def _beside(anchor: str) -> str:
 
 
 def _sections(
-    contents: Contents, judged: tuple[Passage, ...], first: Front, draw: Draw, defined: Defined, evidence: bool
+    contents: Contents, judged: tuple[Passage, ...], first: Front, draw: Draw, evidence: bool
 ) -> tuple[Section, ...]:
-    """The theorems in the order of the contents, each with the symbols that first appear in it."""
-    drawn = {picture.file: FRONT for picture in first.pictures}
+    """The theorems in the order of the contents, without their symbols."""
+    drawn = {picture.anchor: FRONT for picture in first.pictures}
 
     def page(entry: Entry) -> Theorem:
         topic = _beside(entry.anchor) if evidence else ""
-        whole = theorem(entry, judged, draw, symbols=first.defines, drawn=drawn, topic=topic)
-        return defined.with_symbols(whole, readings.stem(entry.claims[0]), own=whole.own)
+        return theorem(entry, judged, draw, symbols=first.defines, drawn=drawn, topic=topic)
 
     return tuple(Section(title=rich(title), theorems=tuple(map(page, held))) for title, held in contents)
-
-
-def _printed(passage: Passage) -> Printed:
-    supported, cells = passage.cells
-    return Printed(
-        paper=printable(sources.short(passage.paper)),
-        place=rich(passage.place),
-        outcome=passage.outcome,
-        holds=rich("; ".join(passage.holds)),
-        fails=rich("; ".join(passage.fails)),
-        instead=rich("; ".join(passage.instead)),
-        grade=passage.grade or "",
-        judged=f"{counted(len(passage.claims), 'claim')}, {supported} of {counted(cells, 'cell')} supported",
-        cells=f"{supported} of {cells}",
-    )
-
-
-def _topics(contents: Contents, draw: Draw) -> tuple[Topic, ...]:
-    printed = Before()
-    return tuple(topic(entry, draw, printed=printed) for _, held in contents for entry in held)
 
 
 def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:

@@ -3,50 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import CLAIMED, CONTROL, Band, Figure, Panel, Region, Series
 from lipverify.foundation.style import LEGEND
-from lipverify.report.figures import draw, flattens, undrawable, width
+from lipverify.report.drawing import draw, flattens, undrawable
 from lipverify.report.looks import entries
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
 
 
 class Drawings:
-    """Collects figures and draws them, for paper by default; `files` maps names to their content, no two the same."""
+    """Draws figures, for paper or for a page, and names them; no two names have the same drawing."""
 
-    def __init__(self, draw_one: Callable[[Figure], bytes] = draw) -> None:
-        self.files: dict[str, bytes] = {}
-        self._draw_one = draw_one
+    def __init__(self, *, paper: bool = True) -> None:
+        self._paper = paper
         self._drawn: dict[str, Drawing] = {}
+        self._anchors: dict[object, str] = {}
 
     def add(self, figure: Figure) -> Drawing:
-        """Draw a figure; readings of one claim that share a figure share its file."""
+        """Draw a figure once; if that fails, keep its caption and the reason."""
         key = repr(figure)
         if key not in self._drawn:
-            self._drawn[key] = self._draw(figure)
+            try:
+                self._drawn[key] = self._draw(figure)
+            except Exception as error:  # no error of a drawing may lose the report
+                problem = printable(f"{type(error).__name__}: {error}")
+                self._drawn[key] = Drawing(caption=rich(figure.caption), alt=printable(figure.alt), problem=problem)
         return self._drawn[key]
 
     def _draw(self, figure: Figure) -> Drawing:
-        """Draw a figure; if that fails, keep its caption and the reason."""
         figure, beyond = in_sight(figure)
-        alt = printable(figure.alt).strip() or "No description was given."
-        try:
-            content = self._draw_one(figure)
-        except Exception as error:  # no error of a plotting library may lose the report
-            problem = printable(f"{type(error).__name__}: {error}")
-            return Drawing(file="", width=1.0, caption=rich(figure.caption), alt=alt, problem=problem)
-        same = (name for name, earlier in self.files.items() if earlier == content)
-        name = next(same, f"figure-{len(self.files) + 1}.svg")
-        self.files[name] = content
         lost = undrawable(figure)
         note = f" ({lost} points have no place on these axes and are not drawn.)" if lost else ""
         note += " The control lies beyond the axes." if beyond else ""
-        return Drawing(file=name, width=width(figure), caption=rich(figure.caption + note), alt=alt)
+        new = draw(replace(figure, caption=figure.caption + note), paper=self._paper)
+        anchor = self._anchors.setdefault((new.plots, new.legend), f"figure-{len(self._anchors) + 1}")
+        return replace(new, anchor=anchor)
 
 
 def in_sight(figure: Figure) -> tuple[Figure, bool]:

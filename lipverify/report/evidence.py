@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
 
 import msgspec
 
@@ -47,8 +46,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """The claimed value of each reading if it is the same in every row; empty otherwise."""
     rows: tuple[Measurement, ...]
     notes: tuple[tuple[str, Text], ...]
-    noted: Text
-    """The common beginning of all notes, printed once."""
 
 
 def evidence(records: Sequence[Record]) -> tuple[Evidence, ...]:
@@ -73,7 +70,8 @@ def _claimed(cell: Cell) -> str:
 
 def _table(group: Sequence[Record]) -> Evidence:
     first = group[0].cells
-    known = coordinates.shared([cell.where for cell in first])
+    wheres = [coordinates.without(cell.where, {"reading": ""}) for cell in first]  # headings of columns name readings
+    known = coordinates.shared(wheres)
     same = {
         name: _quantity(first[0]) if name == "quantity" else first[0].method
         for name in ("quantity", "method")
@@ -81,9 +79,8 @@ def _table(group: Sequence[Record]) -> Evidence:
     }
     claimed = [{_claimed(cell) for cell in record.cells} for record in group]
     notes: dict[str, str] = {}
-    headings, points = coordinates.columns([cell.where for cell in first], known)
+    headings, points = coordinates.columns(wheres, known)
     rows = tuple(_row([r.cells[k] for r in group], point, notes) for k, point in enumerate(points))
-    noted = _beginning(tuple(notes))
     whose = readings.short_labels(group) if len(group) > 1 else (readings.label(group[0]),)
     lead = [
         same.get("quantity", ""),
@@ -97,8 +94,7 @@ def _table(group: Sequence[Record]) -> Evidence:
         readings=tuple(printable(label) for label in whose),
         claimed=tuple(rich(c.pop()) if len(c) == 1 else () for c in claimed),
         rows=rows,
-        notes=tuple((number, rich(note[len(noted) :])) for note, number in notes.items()),
-        noted=rich(noted),
+        notes=tuple((number, rich(note)) for note, number in notes.items()),
     )
 
 
@@ -124,14 +120,6 @@ def _judgement(cell: Cell, notes: dict[str, str]) -> Judgement:
         caught=cell.caught,
         note=note,
     )
-
-
-def _beginning(notes: Sequence[str]) -> str:
-    """The common beginning of several notes in whole words, up to the first formula."""
-    if len(notes) < 2:
-        return ""
-    words = zip(*(note.split("$")[0].split("`")[0].split(" ") for note in notes), strict=False)
-    return "".join(f"{same[0]} " for same in takewhile(lambda same: len(set(same)) == 1, words))
 
 
 def _letter(position: int) -> str:

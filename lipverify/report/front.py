@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.outcomes import by_outcome, controls, counts, measured, passages
-from lipverify.claims.ledger.record import Ledger, Passage, Record
+from lipverify.claims.ledger.record import Ledger, Record
 from lipverify.foundation.quoting import counted
 from lipverify.report import readings, sources
 from lipverify.report.drawings import joined
-from lipverify.report.lines import lines
-from lipverify.report.model import Drawing, Front, Part, Row
-from lipverify.report.standing import judged_by, standing
+from lipverify.report.model import Drawing, Front
+from lipverify.report.standing import judged_by
 from lipverify.report.statements import Entry, entries
-from lipverify.report.text import Text, printable, rich
+from lipverify.report.text import Text, rich
 
 Draw = Callable[[Figure], Drawing]
 """A function that places a figure and returns the page's reference to it."""
@@ -37,8 +36,7 @@ def contents_of(ledger: Ledger) -> Contents:
 
 def front(ledger: Ledger, contents: Contents, draw: Draw) -> Front:
     """The first layer, without its symbols."""
-    places = [entry for _, held in contents for entry in held]
-    groups = [entry.claims for entry in places]
+    groups = [entry.claims for _, held in contents for entry in held]
     printed = passages(measured(ledger.claims))
     return Front(
         summary=summary(ledger),
@@ -47,13 +45,6 @@ def front(ledger: Ledger, contents: Contents, draw: Draw) -> Front:
         symbols=(),
         defines=ledger.symbols,
         setting=tuple(map(rich, setting(groups))),
-        parts=tuple(
-            Part(
-                title=rich(title),
-                rows=tuple(_row(entry, printed) for entry in held),
-            )
-            for title, held in contents
-        ),
     )
 
 
@@ -77,27 +68,6 @@ def _front_figures(records: Sequence[Record]) -> tuple[Figure, ...]:
     return joined(figure for record in records for figure in record.figures if figure.layer == "front")
 
 
-def _row(entry: Entry, printed: Sequence[Passage]) -> Row:
-    first = entry.claims[0]
-    return Row(
-        anchor=entry.anchor,
-        stem=printable(readings.stem(first)),
-        title=rich(entry.heading),
-        paper=printable(sources.short(first.source.paper)),
-        place=rich(entry.place),
-        standing=standing(entry.claims, printed),
-        marks=_marks(entry.claims),
-        lines=lines(entry.rows, entry),
-    )
-
-
-def _marks(records: Sequence[Record]) -> tuple[str, ...]:
-    """The distinct marks of all readings, with the number of readings that have each if there are several."""
-    marks = [mark for record in records for mark in readings.marks(record)]
-    many = len(records) > 1
-    return tuple(f"{mark} ({marks.count(mark)})" if many else mark for mark in dict.fromkeys(marks))
-
-
 def summary(ledger: Ledger) -> tuple[Text, ...]:
     """The question, the outcome, and the trust in the evidence: one paragraph each."""
     if not ledger.claims:
@@ -117,10 +87,18 @@ def _asked(ledger: Ledger) -> str:
 
 def _outcome(ledger: Ledger) -> str:
     surprises = sum(record.moved for record in ledger.claims)
-    led = f"{counts(measured(ledger.claims)).rpartition('; ')[2]}. "
+    led = f"{counts(measured(ledger.claims)).rpartition('; ')[2]}. {_listed(ledger)}"
     new = sum(record.expected is None for record in ledger.claims)
     compared = _compared(surprises, new, len(ledger.claims))
     return f"{led}{compared[0].upper()}{compared[1:]}"
+
+
+def _listed(ledger: Ledger) -> str:
+    """Where the claims stand, so that a reader can add them up."""
+    decided = sum(len(entry.rows) for entry in entries(ledger))
+    rest = len(ledger.claims) - decided
+    shown = f"The table has the {counted(decided, 'claim')} that decide{'s' if decided == 1 else ''}"
+    return f"{shown}; the entries below list or count the other {rest}. " if rest else ""
 
 
 def _compared(surprises: int, new: int, claims: int) -> str:

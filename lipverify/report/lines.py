@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from lipverify.claims.ledger.reach import at
-from lipverify.claims.ledger.record import Record
+from lipverify.claims.ledger.reach import at, condition
+from lipverify.claims.ledger.record import Passage, Record
 from lipverify.foundation.latex import outside_words
 from lipverify.report import coordinates, digits, readings
-from lipverify.report.model import Line, Telling
+from lipverify.report.model import Reading, Telling
 from lipverify.report.statements import Entry, Number, Row, sentence
-from lipverify.report.text import APART, Run, Text, formula, printable, rich
+from lipverify.report.text import APART, Run, Text, certified, formula, printable, rich
 from lipverify.report.visible import called
 
 
-def lines(rows: Iterable[Row], entry: Entry) -> tuple[Line, ...]:
-    """Lines of a table about one place: fractions have a slash."""
-    claims = {record.id: record for record in entry.claims}
-    return tuple(_line(row, claims[row.id], entry.title) for row in rows)
-
-
-def _line(row: Row, record: Record, title: str) -> Line:
-    return Line(
-        id=printable(row.id),
-        kind=row.kind,
-        title=rich(sentence(row.title) if row.title != title else "", inline=True),
+def reading(record: Record, row: Row, shared: Sequence[str], entry: Entry, passages: Sequence[Passage]) -> Reading:
+    """One claim; `shared` contains the assumptions that stand beside all of its place."""
+    control = record.control.latex or record.control.statement
+    return Reading(
+        id=printable(record.id),
+        label=printable(readings.label(record) or record.id),
+        kind=record.kind,
+        grade=row.grade,
+        reasons=tuple(map(printable, row.reasons)),
+        theorems=tuple(map(certified, row.theorems)),
+        title=rich(sentence(row.title) if row.title != entry.title else "", inline=True),
         apart=rich(row.apart, inline=True),
         statement=statement_of(row.statement, inline=True),
-        telling=typeset(row.numbers),
-        verdict=row.verdict,
+        assumptions=tuple(rich(text) for text in record.assumptions if text.strip() and text not in shared),
+        instead=rich(row.instead),
+        reason=rich(record.finding),
+        verdict=record.verdict,
+        outcome=next((passage.outcome for passage in passages if record.id in passage.claims), ""),
         range=rich(row.range, inline=True),
-        grade=row.grade,
+        control=rich(re.sub(r"\bwith (\w+) = ", r"with the argument `\1` changed to ", control), inline=True),
+        limits=rich(condition(record.cells, record.verdict)),
+        telling=typeset(row.numbers),
         marks=readings.marks(record),
         problem=problem(record),
+        proves=bool(record.proves),
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import msgspec
 
 from lipverify.report.evidence import Agreement, Evidence
-from lipverify.report.readings import Remark
 from lipverify.report.text import Text
 
 FRONT = "front"
@@ -22,19 +21,31 @@ class Symbol(msgspec.Struct, frozen=True, kw_only=True):
     meaning: Text
 
 
+class Plot(msgspec.Struct, frozen=True, kw_only=True):
+    """One panel or heat map, as SVG, with the words around it."""
+
+    svg: str
+    title: Text
+    xlabel: Text = ()
+    ylabel: Text = ()
+
+
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure. If it could not be drawn, `file` is empty and `problem` is the reason."""
+    """One figure. If it could not be drawn, it has no anchor, and `problem` is the reason."""
 
-    file: str
-    width: float
+    anchor: str = ""
+    width: float = 1.0
     """The share of the text width."""
-    caption: Text
-    alt: str
+    across: int = 1
+    """The number of panels or maps in a row."""
+    plots: tuple[Plot, ...] = ()
+    legend: tuple[tuple[str, Text], ...] = ()
+    """The samples, as SVG, and their labels."""
+    scale: tuple[str, str, str] | None = None
+    """The least value, the colours as SVG, and the largest value of all maps."""
+    caption: Text = ()
+    alt: str = ""
     problem: str = ""
-
-    @property
-    def anchor(self) -> str:
-        return self.file.removesuffix(".svg")
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +59,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of the passages under one heading."""
 
-    kind: str
     outcomes: tuple[tuple[str, str], ...]
     """(outcome, number of passages), worst first; empty if no passage is printed."""
     ranges: tuple[Text, ...]
@@ -71,44 +81,6 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     margin: str
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim in the table of statements: a row of `lipverify.report.statements`, typeset."""
-
-    id: str
-    kind: str
-    title: Text
-    """The statement in words; empty if the title of its place says it."""
-    apart: Text
-    statement: Text
-    telling: tuple[Telling, ...]
-    verdict: str
-    range: Text
-    grade: str
-    marks: tuple[str, ...]
-    problem: Text
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """All lines of the table of statements about one place."""
-
-    anchor: str
-    stem: str
-    title: Text
-    """The place and the title: "Theorem 6. The box kernel attains ..."."""
-    paper: str
-    place: Text
-    standing: Standing
-    marks: tuple[str, ...]
-    lines: tuple[Line, ...]
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """The lines of the table of statements under one heading."""
-
-    title: Text
-    rows: tuple[Row, ...]
-
-
 class Front(msgspec.Struct, frozen=True, kw_only=True):
     """The first layer: two pages of overview."""
 
@@ -121,7 +93,6 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     defines: dict[str, str]
     """The symbols that claims files define."""
     setting: tuple[Text, ...]
-    parts: tuple[Part, ...]
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,13 +105,14 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     grade: str
     reasons: tuple[str, ...]
     """The reasons for the grade."""
-    theorems: tuple[str, ...]
+    theorems: tuple[Text, ...]
     """The sentences of the certified theorems that it rests on, as the checker makes them."""
     title: Text
     """The statement in words; empty if the title of its place says it."""
     apart: Text
     """What tells it from other claims with this title and this formula."""
     statement: Text
+    """With fractions that have a slash, for a line of a table."""
     assumptions: tuple[Text, ...]
     """The assumptions that the readings of the statement do not share."""
     instead: Text
@@ -155,6 +127,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     telling: tuple[Telling, ...]
     marks: tuple[str, ...]
     problem: Text
+    proves: bool
+    """True if it stands behind the grade of another claim."""
 
 
 class Theorem(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,15 +137,13 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     anchor: str
     stem: str
     title: Text
-    """The place and the title, as in the table of statements."""
+    """The place and the title: "Theorem 6. The box kernel attains ..."."""
     own: bool
     """True if its claims come with lipverify, so that symbols have the meanings of the notation."""
     paper: str
     standing: Standing
-    sources: tuple[Remark, ...]
-    """Text and place of the printed statement, for the readings that the statement is judged by."""
-    quoted: tuple[tuple[Text, Text], ...]
-    """(place, words) of each of these, for a page that must not repeat the words."""
+    quoted: tuple[Text, ...]
+    """The printed words, first those that the statement is judged by."""
     assumptions: tuple[Text, ...]
     """The fair reading: assumptions that the sources leave open and that all readings nearest to print share."""
     instead: Text
@@ -181,8 +153,9 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     pictured: str
     """The anchor of an earlier place with the same picture, or `FRONT`; empty if it is here, or there is none."""
     readings: tuple[Reading, ...]
-    others: tuple[Line, ...]
-    """The claims that have no line in the table of statements, without those that prove another one."""
+    decided: int
+    """So many of the first readings stand in the table of statements."""
+    marks: tuple[str, ...]
     tables: tuple[Table, ...]
     judged: str
     resolution: Text
@@ -210,36 +183,12 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
 
     anchor: str
     theorem: str
-    stem: str
-    title: Text
-    sources: tuple[Remark, ...]
-    assumptions: tuple[Remark, ...]
-    remarks: tuple[Remark, ...]
-    controls: tuple[Remark, ...]
+    """The anchor of the statement."""
     tables: tuple[Table, ...]
     """Tables that are too long for the theorem's page."""
     drawings: tuple[Drawing, ...]
-    drawn_before: tuple[str, ...]
-    """Anchors of figures that appear elsewhere in the report."""
     evidence: tuple[Evidence, ...]
     agreements: tuple[Agreement, ...]
-    agreed_before: tuple[str, ...]
-    """Anchors of earlier topics with some of its cross-checks."""
-
-
-class Printed(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the table of passages."""
-
-    paper: str
-    place: Text
-    outcome: str
-    holds: Text
-    """The readings that hold, if the wording leaves several open."""
-    fails: Text
-    instead: Text
-    grade: str
-    judged: str
-    cells: str
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -253,11 +202,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     words: dict[str, str]
     outcomes: dict[str, str]
     grades: dict[str, str]
+    kinds: dict[str, str]
     front: Front
     sections: tuple[Section, ...]
     legend: Text
     topics: tuple[Topic, ...]
-    passages: tuple[Printed, ...]
     notation: tuple[Symbol, ...]
     """All symbols of the front and the theorems, in order of first use."""
     methods: tuple[tuple[str, Text], ...]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from lipverify.foundation.latex import UnreadableError, latex_source
 from lipverify.foundation.latex.reader import Part, read
 from lipverify.foundation.latex.symbols import LATEX
 from lipverify.report.model import Front, Symbol, Theorem
 from lipverify.report.text import formulas_in, rich
-from lipverify.report.words import NOTATION
+from lipverify.report.words import LAWS, NOTATION
 
 Page = TypeVar("Page", Front, Theorem)
 
@@ -22,57 +24,52 @@ class Defined:
 
     def __init__(self) -> None:
         self.symbols: tuple[Symbol, ...] = ()
+        self._laws = dict(LAWS)
         self._known: set[int | tuple[str, str]] = set()
 
-    def with_symbols(self, page: Page, stem: str = "", *, own: bool = True) -> Page:
-        """The page with the meanings of the symbols that first appear on it; claims not `own` define theirs."""
+    def with_symbols(self, page: Page, stem: str = "", *, own: bool = True, beside: object = ()) -> Page:
+        """The page with the meanings of the symbols that first appear on it, or in what stands beside its text; claims
+        not `own` define theirs.
+        """
         holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
-        used, before, new_entries = set(symbols_in(page)), set[str](), list[int]()
+        data = msgspec.to_builtins((page, beside))
+        used, before, new_entries = set(symbols_in(data)), set[str](), list[int]()
         while used != before:  # a meaning may contain further symbols
             before = set(used)
             new_entries = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
             used |= {name for k in new_entries for name in symbols_in(_entry(k))}
-        parts = _parts_in(page) if page.defines else []
+        written = [_source(run["text"]) for run in formulas_in(data)] if page.defines else []
         theirs: list[tuple[str, str]] = [
-            pair for pair in page.defines.items() if pair not in self._known and _stripped(read(pair[0])) in parts
+            pair for pair in page.defines.items() if pair not in self._known and _written(pair[0], written)
         ]
         new: list[int] = sorted(new_entries)
         self._known |= {*new, *theirs}
-        symbols = (*(Symbol(symbol=rich(f"${a}$"), meaning=rich(b)) for a, b in theirs), *map(_entry, new))
+        named = [name for name in self._laws if name in str(data)]
+        laws: list[Symbol] = [Symbol(symbol=rich(name), meaning=rich(self._laws.pop(name))) for name in named]
+        symbols = (*(Symbol(symbol=rich(f"${a}$"), meaning=rich(b)) for a, b in theirs), *map(_entry, new), *laws)
         self.symbols += symbols
         return replace(page, symbols=symbols)
 
 
-def _parts_in(page: Page) -> list[Part]:
-    """All parts of the formulas of a page, without superscripts."""
-    return [_stripped(part) for run in formulas_in(msgspec.to_builtins(page)) for part in _all(run["text"])]
+def _source(latex: str) -> str:
+    """The formula as it is always written; one that is not understood as it is."""
+    try:
+        return re.sub(r"\{(\w)\}", r"\1", latex_source(latex))
+    except UnreadableError:
+        return latex
 
 
-def _all(latex: str) -> Iterator[Part]:
-    waiting = [read(latex)]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += filter(None, part.parts)
-
-
-def _stripped(part: Part) -> Part:
-    """The part without rows of one part and without superscripts."""
-    match part:
-        case Part("row", _, (Part() as only,)):
-            return _stripped(only)
-        case Part("scripts", _, (Part() as base, subscript, _)):
-            return (
-                _stripped(base) if subscript is None else Part("scripts", "", (_stripped(base), _stripped(subscript)))
-            )
-    return part
+def _written(latex: str, formulas: Iterable[str]) -> bool:
+    """True if a user's symbol stands in one of some formulas."""
+    symbol = re.compile(rf"(?<![A-Za-z\\]){re.escape(_source(latex))}(?![A-Za-z])")
+    return any(symbol.search(formula) for formula in formulas)
 
 
 def _entry(k: int) -> Symbol:
     return Symbol(symbol=rich(NOTATION[k].symbol), meaning=rich(NOTATION[k].meaning))
 
 
-def symbols_in(page: msgspec.Struct) -> Iterator[str]:
+def symbols_in(page: object) -> Iterator[str]:
     """The symbols in all formulas of a page, in LaTeX."""
     for run in formulas_in(msgspec.to_builtins(page)):
         yield from _symbols(read(run["text"]))

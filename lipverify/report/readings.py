@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
-
-import msgspec
+from collections.abc import Iterable, Sequence
 
 from lipverify.claims.ledger.outcomes import by_outcome, resting_on
 from lipverify.claims.ledger.reach import briefly, reach_of_record
 from lipverify.claims.ledger.record import Outcome, Passage, Record
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.report import words
-from lipverify.report.text import Text, printable, rich
 
 WORST_FIRST: tuple[Verdict, ...] = ("error", "refuted", "inconclusive", "supported")
-
-
-class Remark(msgspec.Struct, frozen=True, kw_only=True):
-    """A text shared by several readings; `readings` names them, and is empty for all of them."""
-
-    readings: str
-    text: Text
 
 
 def stem(record: Record) -> str:
@@ -40,20 +29,13 @@ def label(record: Record) -> str:
 
 
 def holds_at(records: Sequence[Record], among: Sequence[Record] = (), *, latex: bool = True) -> str:
-    """The range of some readings' verdicts, or each of two; then the assumption of a limit.
+    """The range of some readings' verdicts, or both of two; then the assumption of a limit.
 
     A reading that another claim proves, of those `among` which it is, has the range of that claim.
     """
-    by_range: dict[str, list[Record]] = {}
     resting = [resting_on(record, among) for record in records]
-    for record, of in zip(records, resting, strict=True):
-        by_range.setdefault(reach_of_record(of, latex=latex), []).append(record)
-    if len(by_range) == 1:
-        where = next(iter(by_range))
-    elif len(by_range) > 2:
-        where = "each reading in its own range"
-    else:
-        where = "; ".join(f"{words} ({names(some, records)})" for words, some in by_range.items() if words)
+    ranges = list(filter(None, dict.fromkeys(reach_of_record(record, latex=latex) for record in resting)))
+    where = "; other claims ".join(ranges) if len(ranges) <= 2 else "each reading in its own range"
     return ", ".join(filter(None, [where, briefly(resting)]))
 
 
@@ -74,51 +56,6 @@ def title(records: Sequence[Record]) -> str:
     if first.heading is not None and first.heading.title.strip():
         return first.heading.title
     return first.title if len(records) == 1 and first.title.strip() else stem(first)
-
-
-def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]]) -> tuple[Remark, ...]:
-    """Each distinct text once, with the readings that have it."""
-    sayers: dict[str, list[Record]] = {}
-    for record in records:
-        for text in texts(record):
-            if text.strip() and record not in sayers.setdefault(text, []):
-                sayers[text].append(record)
-    return tuple(
-        Remark(readings=printable(names(group, records)), text=rich(text)) for text, group in sayers.items() if group
-    )
-
-
-def names(some: Sequence[Record], records: Sequence[Record]) -> str:
-    """Some of the readings by the label parts that distinguish them, or as "all but" the others; empty for all."""
-    chosen = {record.id for record in some}
-    rest = [record for record in records if record.id not in chosen]
-    if not rest:
-        return ""
-    direct, others = _covered(some, records), f"all but {_covered(rest, records)}"
-    return others if len(others) < len(direct) else direct
-
-
-def _covered(some: Sequence[Record], records: Sequence[Record]) -> str:
-    """The fewest label parts that together select exactly these readings."""
-    parts = {record.id: tuple(filter(None, label(record).split("/"))) for record in records}
-    having: dict[str, set[str]] = {}
-    for id, theirs in parts.items():
-        for part in theirs:
-            having.setdefault(part, set()).add(id)
-    wanted = {record.id for record in some}
-    kinds: dict[frozenset[str], str] = {}
-    for record in some:
-        for kind in (k for size in (1, 2, 3) for k in combinations(parts[record.id], size)):
-            members = frozenset(set.intersection(*(having[part] for part in kind)))
-            if members <= wanted:
-                kinds.setdefault(members, "/".join(kind))
-        kinds.setdefault(frozenset({record.id}), label(record) or record.id)
-    fewest: list[str] = []
-    while wanted:
-        best = max(kinds, key=lambda members: len(members & wanted))
-        fewest.append(kinds[best])
-        wanted = wanted - best
-    return ", ".join(fewest)
 
 
 def short_labels(records: Sequence[Record]) -> tuple[str, ...]:

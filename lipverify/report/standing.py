@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lipverify.claims.ledger.outcomes import OUTCOMES, behind
-from lipverify.claims.ledger.record import KINDS, Kind, Passage, Record
+from lipverify.claims.ledger.record import KINDS, Passage, Record
 from lipverify.foundation.ladder import BRIEFLY
 from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
@@ -16,15 +16,9 @@ WITH_TEXT = 100
 """Longest range in a line with other text, in characters with formulas as source."""
 
 
-def nearest_to_print(records: Sequence[Record]) -> Kind | None:
-    """The kind of the readings that a statement is judged by: printed, or else the kind nearest to it."""
-    present = {record.kind for record in records}
-    return next((kind for kind in KINDS if kind in present), None)
-
-
 def judged_by(records: Sequence[Record]) -> list[Record]:
     """The readings by which a statement is judged."""
-    kind = nearest_to_print(records)
+    kind = next((kind for kind in KINDS if any(record.kind == kind for record in records)), None)
     return [record for record in records if record.kind == kind]
 
 
@@ -46,14 +40,10 @@ def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing
     own = [passage for passage in passages if ids & set(passage.claims)]
     outcomes = Counter[str](passage.outcome for passage in own)
     counted = {id for passage in own for id in passage.claims}
-    kind, judged = (
-        nearest_to_print(records),
-        [record for record in records if record.id in counted] or judged_by(records),
-    )
+    judged = [record for record in records if record.id in counted] or judged_by(records)
     rest = Counter[str](record.verdict for record in records if record.id not in counted)
     ranges = {name: _short(where) for name, where in ranges_of(judged, own, records).items()}
     return Standing(
-        kind=kind or "",
         outcomes=tuple((name, str(outcomes[name])) for name in reversed(OUTCOMES) if outcomes[name]),
         ranges=tuple(rich(ranges[name]) for name in reversed(OUTCOMES) if outcomes[name])
         or (rich(_short(holds_at(judged, records))),),

@@ -26,90 +26,48 @@ __all__ = ["Entry", "Number", "Row", "entries", "heading", "numbers", "ratio", "
 
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
-    r"""The deciding number of one quantity of a claim, and the value that it should match.
-
-    Attributes
-    ----------
-    quantity
-        The measured quantity.
-    case
-        The point at which it was measured, such as "$d = 2$"; empty if the claim has only one.
-    value, error
-        The value and its half-width, in units of the quantity; None if no finite value is known.
-    measured
-        Both in print, with two digits of the error.
-    low, high
-        The values that the claim allows there; None is unbounded.
-    claimed
-        The same in print, with the value of its formula at the point: "$\geq 1/d$ = 0.5".
-    ratio
-        What a ratio showed where the exponents are equal; empty if the exponents decided.
-    margin
-        Distance from the edge of the allowed range: positive inside; None if it has no finite edge.
-    """
+    """The deciding number of one quantity of a claim at the point `case`, and the value that it should match."""
 
     quantity: str
     case: str
     value: float | None
     error: float | None
     measured: str
+    """Both in print, with two digits of the error."""
     low: float | None
     high: float | None
     claimed: str
+    r"""The same in print, with the value of its formula at the point: "$\geq 1/d$ = 0.5"."""
     ratio: str
+    """What a ratio showed where the exponents are equal; empty if the exponents decided."""
     margin: float | None
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim: what is printed, what was measured, and the verdict with its range and grade.
-
-    Attributes
-    ----------
-    id
-        The claim.
-    kind
-        Its relation to the source; only "printed" counts for or against a paper.
-    paper, place
-        The paper, in short, and the place in it.
-    title
-        The statement in words; empty if the claim has none but its formula.
-    apart
-        What tells the claim from others of its passage with the same formula; empty if nothing has to.
-    statement
-        The formula, LaTeX without dollar signs.
-    printed
-        The words of the source.
-    numbers
-        The deciding number of each quantity, the one that decides the claim first; empty if nothing was measured.
-    verdict
-        One of docs/verdicts.md.
-    range
-        Where it holds, fails or is open; empty if the check broke.
-    grade, reasons, theorems
-        The weakest grade of the evidence, that of a claim that proves this one included, empty without evidence; the
-        reasons for it, and the sentences of the certified theorems that it rests on.
-    instead
-        What holds in place of a refuted statement, or more sharply.
-    problem
-        Why the claim is open, or what broke.
-    """
+    """One claim: what is printed, what was measured, and the verdict with its range and grade."""
 
     id: str
     kind: Kind
     paper: str
     place: str
     title: str
+    """The statement in words; empty if the claim has none but its formula."""
     apart: str
+    """What tells the claim from others of its passage with the same formula; empty if nothing has to."""
     statement: str
     printed: str
     numbers: tuple[Number, ...]
+    """The deciding number of each quantity, the one that decides the claim first."""
     verdict: Verdict
     range: str
     grade: str
+    """The weakest grade of the evidence, or that of a claim that proves this one."""
     reasons: tuple[str, ...]
     theorems: tuple[str, ...]
+    """The sentences of the certified theorems that it rests on."""
     instead: str
     problem: str
+    """Why the claim is open, or what broke."""
 
     @property
     def heading(self) -> str:
@@ -118,31 +76,19 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """All claims about one place of a source.
-
-    Attributes
-    ----------
-    anchor
-        Its name in a report: theorem-1, theorem-2, ...
-    place, title
-        The place and what is said there; the title may be empty.
-    passage
-        Its outcome; None if nobody printed what the claims say, but they follow from it or sharpen it.
-    claims
-        All claims about the place, those that decide first.
-    rows
-        A row for each claim of the kind "printed", or for those of the deciding reading.
-    others
-        A row for each other claim: those of the other verdict first, and then those nearest to print.
-    """
+    """All claims about one place of a source, those that decide first."""
 
     anchor: str
+    """Its name in a report: theorem-1, theorem-2, ..."""
     place: str
     title: str
     passage: Passage | None
+    """Its outcome; None if nobody printed what the claims say, but they follow from it or sharpen it."""
     claims: tuple[Record, ...]
     rows: tuple[Row, ...]
+    """A row for each claim of the kind "printed", or for those of the deciding reading."""
     others: tuple[Row, ...]
+    """A row for each other claim: those of the other verdict first, and then those nearest to print."""
 
     @property
     def heading(self) -> str:
@@ -223,7 +169,10 @@ def _entry(
     title = (alone and _under(chosen[0])) or next(filter(None, map(_title, chosen)), "") or _under(chosen[0])
     others = sorted(
         (record for record in records if record not in chosen),
-        key=lambda record: (record.verdict == chosen[0].verdict, [*KINDS].index(record.kind)),
+        key=lambda record: (
+            {record.verdict, chosen[0].verdict} != {"supported", "refuted"},
+            [*KINDS].index(record.kind),
+        ),
     )
     claims = (*chosen, *others)
     same: dict[tuple[str, str], list[Record]] = {}
@@ -330,16 +279,15 @@ def _claimed(cell: Cell) -> str:
 
 
 _NUMBER = r"\d[\d.]*(e[-+]?\d+)?"
-_EQUAL = re.compile(r"at equality: the ratio to s\^(\S+) tends to (\S+) ± (\S+)")
 _EXPONENT = re.compile(r"limit exponent of \$(.*)\$ in \$(.*)\$")
 
 
 def ratio(cell: Cell) -> str:
     """What the ratio of a quantity to the claimed power showed; empty if the exponents decided."""
-    equal, of = _EQUAL.fullmatch(cell.note), _EXPONENT.fullmatch(cell.quantity_latex)
-    if equal is None or of is None:
+    ratio, of = cell.ratio, _EXPONENT.fullmatch(cell.quantity_latex)
+    if ratio is None or of is None:
         return ""
-    exponent = str(Fraction(equal[1]).limit_denominator(99))
+    exponent = str(Fraction(ratio.power).limit_denominator(99))
     base = {"0": "", "1": rf" / {of[2]}"}.get(exponent, rf" / {of[2]}^{{{exponent}}}")
-    limit = " ± ".join(map(digits.typeset, digits.with_error(float(equal[2]), float(equal[3])).split(" ± ")))
+    limit = " ± ".join(map(digits.typeset, digits.with_error(ratio.value, ratio.error).split(" ± ")))
     return rf"exponent equal; ${of[1]}{base}$ → {limit}"

@@ -7,16 +7,16 @@ vocabulary of `lipverify.foundation.latex`.
 from __future__ import annotations
 
 import re
-import string
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from lipverify.foundation.latex import UnreadableError, mathtext, pieces, typst_math
+from lipverify.foundation.latex import UnreadableError, pieces, typst_math
 from lipverify.report.digits import scientific
 from lipverify.report.visible import invisible, named
 
@@ -130,31 +130,32 @@ def _glyphs(font: str) -> frozenset[int]:
     return frozenset(FT2Font(str(font_folder() / f"{font}.ttf")).get_charmap())
 
 
-@cache
-def drawable(text: str, width: float) -> str:
-    """Text for matplotlib, cut if it is longer than `width` inches; unchanged if its formulas cannot be read."""
-    from matplotlib.mathtext import MathTextParser
-
-    text = printable(text).replace("\n", " ")
-    parts = list(pieces(text))
-    letters = max(int(width * 13), 1)  # characters per inch at the size of labels, at least
-    if len(text) > letters and not any(formula for formula, _ in parts):
-        text = text[: letters - 1] + "…"
-    if "$" not in text:
-        return text
-    try:
-        drawn = "".join(f"${mathtext(part)}$" if formula else part.replace("$", r"\$") for formula, part in parts)
-        MathTextParser("path").parse(drawn)
-    except ValueError:
-        return text.replace("$", r"\$")
-    return drawn
+_NAMES = {
+    **{name: rf"\{name} " for name in ("sigma", "rho", "kappa", "epsilon", "pi", "Gamma", "log", "cos")},
+    "loss": r"\mathcal{L}", "diag": r"\operatorname{diag}", "<=": r"\leq ", ">=": r"\geq ", "*": "^*",
+}  # fmt: skip
+_WORD = re.compile(rf"(?!(?:{'|'.join(list(_NAMES)[:6])})\b)[A-Za-z][a-z]+(?:-[a-z]+)?[,;:.]?|a")
+"""A piece of a theorem's sentence that is a word and no part of a formula."""
+_NAME = re.compile("|".join(rf"(?<![A-Za-z\\]){name}(?![a-z])" for name in list(_NAMES)[:10]) + r"|<=|>=|\*")
 
 
-def family(text: str) -> str:
-    """The font of the page, or the first font that has every character of the text."""
-    words = {character for formula, part in pieces(text) if not formula for character in part if character != "$"}
-    # the other positions of cmr10 hold TeX's glyphs, such as an ffi for a ±
-    if words <= set(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]"):
-        return "cmr10"
-    known = {ord(character) for character in words} <= _glyphs("STIXGeneral")
-    return "STIXGeneral" if known else "DejaVu Sans"
+def certified(sentence: str) -> Text:
+    r"""The sentence of a certified theorem, which the checker writes in plain characters, with its formulas set.
+
+    >>> [run.text for run in certified("every w* has 0.5 W < w*, W = (n / sigma^2)^(1/2.5), for all n")]
+    ['every ', 'w^*', ' has ', '0.5 W < w^*, W = (n / \\sigma ^{2})^{1/2.5}', ',', ' for all ', 'n']
+    """
+    runs: list[Run] = []
+    for is_word, group in groupby(sentence.split(" "), lambda piece: bool(_WORD.fullmatch(piece))):
+        text = " ".join(group)
+        space = " " if runs else ""
+        if is_word:
+            runs.append(Run("words", printable(f"{space}{text} ")))
+            continue
+        latex, end = re.fullmatch(r"(.*?)([,;:]?)", text).groups()  # type: ignore[union-attr]
+        latex = re.sub(r"sqrt\(([^()]*)\)", r"\\sqrt{\1}", re.sub(r"\^1(?![\d.])", "", latex))
+        latex = re.sub(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^([\d.]+)", lambda power: f"^{{{power[1] or power[2]}}}", latex)
+        latex = re.sub(r"_([a-z]{2,})", r"_{\\mathrm{\1}}", latex)
+        latex = _NAME.sub(lambda name: _NAMES[name[0]], latex)
+        runs += [formula(latex), *([Run("words", end)] if end else [])]
+    return tuple(runs)

@@ -6,17 +6,16 @@ import re
 from collections.abc import Sequence
 
 from lipverify.claims.ledger.figure import Figure, Layer
-from lipverify.claims.ledger.reach import condition
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
 from lipverify.foundation.quoting import counted
 from lipverify.report import digits, readings, sources
 from lipverify.report.drawings import joined
 from lipverify.report.front import Draw, shared_by
-from lipverify.report.lines import lines, problem, statement_of, typeset
-from lipverify.report.model import Reading, Table, Theorem
+from lipverify.report.lines import reading
+from lipverify.report.model import Table, Theorem
 from lipverify.report.standing import judged_by, nearest_first, standing
-from lipverify.report.statements import Entry, Row, sentence
+from lipverify.report.statements import Entry
 from lipverify.report.text import printable, rich
 
 
@@ -36,13 +35,10 @@ def theorem(
     records = entry.claims
     figure = telling_figure(records)
     nearest = judged_by(records)
-    ordered = told_first(records, passages)
-    rows = {row.id: row for row in (*entry.rows, *entry.others)}
-    proofs = {record.id for record in records if record.proves}  # they stand behind a grade
     picture = None if figure is None else draw(figure)
-    pictured = "" if picture is None or not picture.file else drawn.setdefault(picture.file, entry.anchor)
+    pictured = "" if picture is None or not picture.anchor else drawn.setdefault(picture.anchor, entry.anchor)
     shared = shared_by(nearest)
-    instead = next((record.corrected for record in ordered if readings.differs(record) and record.corrected), "")
+    instead = next((record.corrected for record in records if readings.differs(record) and record.corrected), "")
     return Theorem(
         anchor=entry.anchor,
         stem=printable(readings.stem(records[0])),
@@ -50,18 +46,18 @@ def theorem(
         own=readings.own(records),
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records, passages),
-        sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
-        quoted=tuple(
-            (rich(sources.place_in_paper(source)), rich(source.printed))
-            for source in {sources.quotation(record.source): record.source for record in nearest}.values()
-        ),
+        quoted=tuple(map(rich, dict.fromkeys(record.source.printed for record in (*nearest, *records)))),
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
         reason=rich(_reason(nearest)),
         picture=picture if pictured in ("", entry.anchor) else None,
         pictured="" if pictured == entry.anchor else pictured,
-        readings=tuple(_reading(record, rows[record.id], shared, entry, passages) for record in ordered),
-        others=lines((row for row in entry.others if row.id not in proofs), entry),
+        readings=tuple(
+            reading(record, row, shared, entry, passages)
+            for record, row in zip(records, (*entry.rows, *entry.others), strict=True)
+        ),
+        decided=len(entry.rows),
+        marks=_marks(records),
         tables=tables_of(records, "theorem"),
         judged=_judged(records),
         resolution=rich(_resolution(records)),
@@ -74,13 +70,11 @@ def theorem(
     )
 
 
-def told_first(records: Sequence[Record], passages: Sequence[Passage]) -> list[Record]:
-    """All readings, nearest to print first, and second the nearest with the opposite verdict: a page has two."""
-    first, *others = nearest_first(records)
-    deciding = {id for passage in passages for id in passage.telling}
-    apart = [record for record in others if {first.verdict, record.verdict} == {"supported", "refuted"}]
-    second = next((record for record in apart if record.id in deciding), next(iter(apart), None))
-    return [first, *([second] if second else []), *(record for record in others if record is not second)]
+def _marks(records: Sequence[Record]) -> tuple[str, ...]:
+    """The distinct marks of all readings, with the number of readings that have each if there are several."""
+    marks = [mark for record in records for mark in readings.marks(record)]
+    many = len(records) > 1
+    return tuple(f"{mark} ({marks.count(mark)})" if many else mark for mark in dict.fromkeys(marks))
 
 
 def _reason(records: Sequence[Record]) -> str:
@@ -128,33 +122,6 @@ def _table(table: LedgerTable) -> Table:
         caption=rich(table.caption),
         header=tuple(map(rich, table.header)),
         rows=tuple(tuple(map(rich, (*row, *("",) * wide)[:wide])) for row in table.rows),
-    )
-
-
-def _reading(record: Record, row: Row, shared: Sequence[str], entry: Entry, passages: Sequence[Passage]) -> Reading:
-    """One claim; `shared` contains the assumptions printed above the table."""
-    own = tuple(rich(text) for text in record.assumptions if text.strip() and text not in shared)
-    return Reading(
-        id=printable(record.id),
-        label=printable(readings.label(record) or record.id),
-        kind=record.kind,
-        grade=row.grade,
-        reasons=tuple(map(printable, row.reasons)),
-        theorems=tuple(map(printable, row.theorems)),
-        title=rich(sentence(row.title) if row.title != entry.title else ""),
-        apart=rich(row.apart),
-        statement=statement_of(record.statement),
-        assumptions=own,
-        instead=rich(row.instead),
-        reason=rich(record.finding),
-        verdict=record.verdict,
-        outcome=next((passage.outcome for passage in passages if record.id in passage.claims), ""),
-        range=rich(row.range),
-        control=rich(record.control.latex or record.control.statement, inline=True),
-        limits=rich(condition(record.cells, record.verdict)),
-        telling=typeset(row.numbers),
-        marks=readings.marks(record),
-        problem=problem(record),
     )
 
 

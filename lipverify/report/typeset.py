@@ -6,12 +6,14 @@ import datetime
 import tempfile
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import typst
+from msgspec.structs import replace
 
-from lipverify.report.model import Report
+from lipverify.report.drawing import outlined
+from lipverify.report.model import Drawing, Report
 from lipverify.report.text import font_folder, formulas_in
 
 _STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
@@ -23,14 +25,20 @@ _FORMULAS = b"""#set document(title: "formulas")
 """
 
 
-def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
-    """The PDF of a report whose drawings refer to `figures` by name; a refused formula is shown as its source."""
+def typeset(report: Report) -> bytes:
+    """The PDF of a report; a refused formula is shown as its source."""
     with tempfile.TemporaryDirectory(prefix="lipverify-") as folder:
-        root = Path(folder)
-        for name, content in figures.items():
-            (root / name).write_bytes(content)
-        data = msgspec.to_builtins(report)
-        return _as_it_can_be(root, data)
+        return _as_it_can_be(Path(folder), msgspec.to_builtins(report))
+
+
+def typeset_alone(drawing: Drawing, kind: Literal["svg", "pdf"], title: str) -> bytes:
+    """A drawing as a stand-alone file, as wide as a paper's column or page, with all fonts embedded."""
+    if kind == "svg":  # the compiler puts the drawings of panels into the file as they are
+        drawing = replace(drawing, plots=tuple(replace(plot, svg=outlined(plot.svg)) for plot in drawing.plots))
+    inches = 3.25 if drawing.across == 1 and len(drawing.plots) == 1 else 6.75
+    data = {"sections": [], "drawing": drawing, "inches": inches, "title": title}
+    with tempfile.TemporaryDirectory(prefix="lipverify-") as folder:
+        return _compile(Path(folder), data, [], "alone.typ", kind)
 
 
 def _as_it_can_be(root: Path, data: Any) -> bytes:
@@ -45,21 +53,32 @@ def _as_it_can_be(root: Path, data: Any) -> bytes:
         return _compile(root, data, standards=[])
 
 
-def _compile(root: Path, data: Any, standards: list[typst.PDFStandard] = _STANDARDS) -> bytes:
+def _compile(
+    root: Path,
+    data: Any,
+    standards: list[typst.PDFStandard] = _STANDARDS,
+    template: str = "template.typ",
+    kind: Literal["svg", "pdf"] = "pdf",
+) -> bytes:
     (root / "report.json").write_bytes(msgspec.json.encode(data))
     for part in resources.files("lipverify.report").iterdir():
         if part.name.endswith(".typ"):
             (root / part.name).write_bytes(part.read_bytes())
-    return _pdf(root, (root / "template.typ").read_bytes(), standards)
+    return _pdf(root, (root / template).read_bytes(), standards, kind)
 
 
-def _pdf(root: Path, source: bytes, standards: list[typst.PDFStandard] = _STANDARDS) -> bytes:
+def _pdf(
+    root: Path,
+    source: bytes,
+    standards: list[typst.PDFStandard] = _STANDARDS,
+    kind: Literal["svg", "pdf"] = "pdf",
+) -> bytes:
     fonts = typst.Fonts(include_system_fonts=False, font_paths=[font_folder()])
     undated = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # reproducible bytes; the page has the run's own date
     pdf = typst.Compiler(root=root, font_paths=fonts).compile(
-        source, format="pdf", pdf_standards=standards, timestamp=undated
+        source, format=kind, pdf_standards=standards, timestamp=undated
     )
-    assert isinstance(pdf, bytes), "a PDF is one file"
+    assert isinstance(pdf, bytes), "the result is one file"
     return pdf
 
 

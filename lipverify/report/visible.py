@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from lipverify.claims.ledger.record import Ledger
 from lipverify.errors import InvalidInput
@@ -82,14 +79,6 @@ def require_printable(ledger: Ledger) -> None:
                 )
     if total > 10_000_000:
         raise InvalidInput(f"ledger: its texts have {total} letters, and at most 10000000 can be typeset.")
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silence warnings about overflow: values beyond all axes are not drawn."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)
-        yield
 
 
 def _texts(data: Any) -> Iterator[str]:

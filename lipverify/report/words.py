@@ -21,32 +21,36 @@ LEGEND = (
 """Explains the tables of evidence."""
 
 HOW_VERDICTS_ARE_MADE = (
-    "A measurement is an interval, the measured value ± its error; a claim allows a set of values, which the interval "
-    "has to match. If the interval lies inside the set, the claim is supported at that point; if it lies outside, it "
-    "is refuted there; if it crosses the edge, the point is inconclusive. A narrower interval can decide an open case "
-    "and can never overturn a decided one.",
+    "A measurement is an interval, the measured value ± its error; a claim allows a set of values. If the interval "
+    "lies inside the set, the claim is supported at that point; if it lies outside, it is refuted there; if it "
+    "crosses the edge, the point is inconclusive. A narrower interval can decide an open case and never overturns a "
+    "decided one.",
     "A claim over several points is refuted if it is refuted at any of them, and supported only if it is supported "
-    "at all of them; its range names these points. The number beside a claim is that of one point: the smallest that "
-    "refutes it, or else the first that is inconclusive, or else the one nearest to the edge of what the claim allows.",
+    "at all of them; its range names these points. The number beside a claim is that of one point: the smallest "
+    "that refutes it, or else the first that is inconclusive, or else the one nearest to the edge of what the claim "
+    "allows.",
     "Every point has a control, a similar statement with the opposite answer, which the same measurement must "
-    "decide correctly: if the claim holds at the point, a false statement must be refuted; if it fails, a true one "
-    "(its correction) must be supported. Otherwise the point is inconclusive, because the measurement cannot tell "
-    "true from false there. If two methods disagree, the claim is inconclusive.",
-    "Each claim has a kind: printed (the statement for exactly the law, range and convention of its source), "
-    "convention (a reading that the source leaves open), stronger (more general than printed), derived, or sharp. Only "
-    "printed claims count for or against a paper. Each number has a grade: proved (a theorem that lipverify's "
-    "checker certified states it, and its sentence stands beside the claim), exact (a fraction, an expression or a "
-    "ball, as its function returned it), bounded (an error bound by a method of lipverify), extrapolated (a limit), "
-    "sampled (a 95 % confidence interval), estimated (an error without a bound), or observed (training). A claim has "
-    "the weakest grade of its points; if another claim proves the same quantity and bounds at all of them, it has that "
-    "grade. A claim that needs an argument in words is by hand, and names the document.",
+    "decide: a false one where the claim holds, a true one (its correction) where it fails. Otherwise the point is "
+    "inconclusive, and so is a claim for which two methods disagree.",
+    "Only claims of the kind printed, which state exactly the law, range and convention of their source, count for "
+    "or against a paper. A claim has the weakest grade of its points; if another claim proves the same quantity and "
+    "bounds at all of them, it has that grade. A claim that needs an argument in words is by hand, and names the "
+    "document.",
     "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided by the limit of the local exponent along a ray, "
-    "extrapolated over many decades, with a stated error. Where it equals the claimed exponent, the ratio of the "
-    "quantity to the claimed power decides: if it tends to a positive constant, the exponents are equal. Such evidence "
-    "is numerical: it can refute or support a statement about a limit, but a finite computation does not establish a "
-    "limit; a proof does, with its constants "
-    "and range.",
+    "extrapolated over many decades with a stated error; where that equals the claimed exponent, by whether the "
+    "ratio of the quantity to the claimed power tends to a positive constant. Such evidence is numerical: a finite "
+    "computation does not establish a limit; a proof does, with its constants and range.",
 )
+
+
+LAWS = {
+    "ReLU law": r"$f(x) = a\, (\langle q, x \rangle)_+ + b\, (-\langle q, x \rangle)_+ + c$ with $a, b$ uniform on "
+    r"$[-L, L]$ and $q$ uniform on the sphere",
+    "affine law": r"$f(x) = a \langle q, x \rangle + c$ with $a$ uniform on $[-L, L]$ and $q$ uniform on the sphere",
+    "cosine law": r"$f(x) = \cos(L \langle q, x \rangle)$ with $q$ uniform on the sphere",
+    "quadratic law": r"$f(x) = L \langle q, x \rangle^2$ with $q$ uniform on the sphere",
+}
+"""The laws of tasks of lipverify, by the words for them in a table."""
 
 
 class Entry(msgspec.Struct, frozen=True):

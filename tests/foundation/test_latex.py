@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lipverify.claims.plan import select_claims
-from lipverify.foundation.latex import UnreadableError, latex_source, mathtext, pieces, plain, read, symbols, typst_math
+from lipverify.foundation.latex import UnreadableError, latex_source, pieces, plain, read, symbols, typst_math
 from tests import ROOT
 
 
@@ -105,20 +105,6 @@ def test_every_formula_is_written_as_latex_again_and_means_the_same() -> None:
         assert latex_source(again) == again
     allowed = {formula for formula in refused if r"\begin{" in formula or re.search(r"\\text\{[^}]*[_^<>]", formula)}
     assert refused <= allowed
-
-
-@pytest.mark.slow
-def test_every_formula_can_be_drawn_but_for_matrices() -> None:
-    from matplotlib.mathtext import MathTextParser
-
-    parser = MathTextParser("path")
-    for formula, where in printed().items():
-        try:
-            drawn = mathtext(formula)
-        except UnreadableError:
-            assert r"\begin{" in formula or r"\text{" in formula, (where, formula)
-            continue
-        parser.parse(f"${drawn}$")
 
 
 @pytest.mark.parametrize(

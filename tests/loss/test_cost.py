@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from lipverify.laws import Affine, Cosine, ReLU, Ridge
 from lipverify.loss import Cost, work
 from lipverify.loss.exact.ridge import cost as estimates  # internal: the estimates are set to nothing
 from lipverify.loss.work import GIB, counted, price_of  # internal: the cost of a call, counted next to its estimate
-from tests.commands import Commands, Done
 
 
 def root(z: Any) -> Any:
@@ -100,7 +98,7 @@ def test_a_loss_beyond_its_budget_is_refused_before_it_begins() -> None:
 
 def test_a_loss_beyond_the_memory_is_refused() -> None:
     """Of a smooth link that needs the largest table."""
-    law = Ridge(lambda z: np.exp(-((z / 0.03) ** 2)))
+    law = Ridge(lambda z: np.exp(-((z / 0.05) ** 2)))
     problem = Problem(d=10, n=1e6, law=law)
     assert loss_cost(problem, 1.0, route="ridge").memory > 0.5
     with pytest.raises(OutOfReach, match=r"GiB.*budget is 0\.1 GiB"):
@@ -175,23 +173,3 @@ def test_the_price_of_a_link_follows_from_its_calls() -> None:
 def test_the_record_reads() -> None:
     cost = Cost(seconds=12.34, memory=0.5, stage="harmonics")
     assert str(cost).startswith("Cost(about 12 s and 0.5 GiB, most of it harmonics")
-
-
-def asked(folder: Path, capture: pytest.CaptureFixture[str], *arguments: str) -> Done:
-    (folder / "own.py").write_text(
-        "import numpy as np\nfrom lipverify.laws import Ridge\n"
-        "LAW = Ridge(lambda z: np.abs(z - .3)**.4 + np.abs(z + .4)**.4, kinks=(-.4, .3))\n"
-    )
-    given = ("--d", "20", "--n", "1000", "--w", "10", "--law", f"{folder}/own.py:LAW")
-    return Commands(capture)("loss", *given, *arguments)
-
-
-def test_the_command_refuses_work_beyond_its_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    done = asked(tmp_path, capsys, "--route", "ridge", "--budget", "1")
-    assert (done.returncode, done.stdout) == (2, "")
-    # on a busy machine a log has a line of progress after two seconds
-    [line] = [line for line in done.stderr.splitlines() if not line.startswith("worked ")]
-    assert "the budget is 1 s" in line
-    done = asked(tmp_path, capsys, "--budget", "1", "--method", "montecarlo")
-    assert done.returncode == 2
-    assert "budget is an option of method 'exact'" in done.stderr

@@ -55,7 +55,7 @@ def words_of(text: Text) -> str:
 
 
 def model(book: Ledger, *, evidence: bool = True) -> Report:
-    blank = Drawing(file="", width=1.0, caption=(), alt="a")
+    blank = Drawing(alt="a")
     return build(book, lambda _: blank, evidence=evidence)
 
 

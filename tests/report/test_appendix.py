@@ -35,12 +35,13 @@ def letters_by_size(content: bytes) -> Counter[float]:
 
 
 def test_the_type_is_readable(book: Ledger, folder: Path) -> None:
-    """Text has nine points and tables eight; figures have sizes of their own."""
+    """Text has nine points, tables and the rules at the end eight; figures have sizes of their own."""
     plain = replace(book, claims=tuple(replace(claim, figures=()) for claim in book.claims))
     sizes = letters_by_size(pdf(plain, folder, "plain.pdf", evidence=False))
     words = sum(sizes.values())
     code = sum(count for size, count in sizes.items() if size < SMALLEST)
-    assert sizes[9.0] > words / 3
+    assert sizes[9.0] > words / 8
+    assert sizes[9.0] + sizes[8.0] + sizes[8.2] > 3 * words / 4
     assert code < words / 10, "ids and commands, in a wider letter"
     assert min(sizes) > 6
 

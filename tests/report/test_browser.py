@@ -39,6 +39,9 @@ BEYOND = """each => {
 """True if an element extends beyond the window and is inside no scrolling element."""
 CUT = "each => each.clientHeight > 0 && each.scrollHeight > each.clientHeight + 1"
 """True if the lines of an element are taller than the element, so that it would scroll vertically."""
+AT = """id => document.getElementById(id)
+  ?? [...document.querySelectorAll('.reading')].find(each => `${each.dataset.id}/`.startsWith(`${id}/`))"""
+"""The element with an address, or the first claim whose id begins with it."""
 IN_SIGHT = (
     "[...document.querySelectorAll('.reading')].filter(each => !each.closest('[hidden]')).map(each => each.dataset.id)"
 )
@@ -207,7 +210,7 @@ def test_an_address_opens_the_claim_and_leads_to_it(page: Page, file: Path) -> N
         page.open("about:blank")
         page.open(f"{file.as_uri()}#{address}")
         assert page.run("document.activeElement.closest('details').open")
-        where = page.run(f"document.getElementById({address!r}).getBoundingClientRect().top")
+        where = page.run(f"({AT})({address!r}).getBoundingClientRect().top")
         bottom = page.run("document.documentElement.scrollHeight - scrollY - innerHeight")
         assert -1 <= where <= 40 or (bottom < 1 and 0 <= where < 800)
     assert page.run("document.querySelectorAll('.theorem[open]').length") == 1, "the others stay closed"
@@ -221,7 +224,7 @@ def test_every_link_leads_to_a_place_in_sight(page: Page) -> None:
     for link in links:
         page.run(f"location.hash = {link!r}")
         page.run("new Promise(done => setTimeout(done, 20))")
-        shown = f"document.getElementById({link[1:]!r}).checkVisibility()"
+        shown = f"({AT})({link[1:]!r}).checkVisibility()"
         assert page.run(shown), link
 
 

@@ -44,7 +44,7 @@ def test_every_word_of_the_vocabulary_is_typeset(folder: Path) -> None:
     report = replace(empty, front=replace(empty.front, summary=tuple(runs)))
     broken = replace(report, front=replace(report.front, summary=(*runs, (Run("math", "s", "nonsense(x)"),))))
     # A formula that does not compile would be turned into code and show its backslash.
-    assert "\\" not in text_of(typeset(broken, {}))
+    assert "\\" not in text_of(typeset(broken))
 
 
 def test_an_argument_without_braces_is_one_digit_as_in_latex() -> None:

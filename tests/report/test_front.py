@@ -15,11 +15,8 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import VERDICTS, Ledger, Source, Verdict
 from lipverify.report import digits, statements, words  # internal: prints one number, for random values
-from lipverify.report.build import build  # internal: the model with drawn figures, for references between figures
-from lipverify.report.drawings import Drawings  # internal: the function that draws the figures of that model
 from lipverify.report.model import Symbol  # internal: a symbol in the model of a page, for an annotation
 from lipverify.report.notation import symbols_in  # internal: finds the symbols of a page a second time
-from lipverify.report.readings import names  # internal: the function that names a set of readings, for random sets
 from lipverify.report.text import rich  # internal: an entry of that table as text
 from lipverify.report.web.page import web_page  # internal: the page without a file
 from tests.ledgers import ledger, placed, record, slopes_figure
@@ -66,7 +63,6 @@ def test_every_claim_is_read_once_and_in_the_order_of_the_ledger(book: Ledger) -
     assert sorted(r.id for t in theorems(report) for r in t.readings) == sorted(claim.id for claim in book.claims)
     assert [t.stem for t in theorems(report)] == list(dict.fromkeys(claim.id.split("/")[0] for claim in book.claims))
     anchors = [t.anchor for t in theorems(report)]
-    assert [row.anchor for part in report.front.parts for row in part.rows] == anchors
     assert [topic.theorem for topic in report.topics] == anchors
     assert [t.topic for t in theorems(report)] == [topic.anchor for topic in report.topics]
 
@@ -86,12 +82,12 @@ def test_the_standing_is_that_of_the_passages(verdict: Verdict, corrected: str) 
         record("a.b/2", kind="printed", verdict=verdict, corrected=corrected, grade="sampled"),
         record("a.b/3", kind="printed", verdict="supported", corrected="", grade="bounded"),
     )
-    found = model_of(*claims).front.parts[0].rows[0].standing
+    found = model_of(*claims).sections[0].theorems[0].standing
     became = {"supported": "holds as printed", "refuted": "false as printed"}.get(verdict, "open")
     assert found.outcomes == ((became, "1"),)
-    assert (found.kind, found.grade, found.others) == ("printed", "sampled", (("refuted", "1"),))
-    lone = model_of(claims[0]).front.parts[0].rows[0].standing
-    assert (lone.kind, lone.outcomes, lone.others) == ("stronger", (), (("refuted", "1"),))
+    assert (found.grade, found.others) == ("sampled", (("refuted", "1"),))
+    lone = model_of(claims[0]).sections[0].theorems[0].standing
+    assert (lone.outcomes, lone.others) == ((), (("refuted", "1"),))
 
 
 def test_the_list_of_passages_is_that_of_the_ledger(folder: Path) -> None:
@@ -100,19 +96,10 @@ def test_the_list_of_passages_is_that_of_the_ledger(folder: Path) -> None:
         record("a.b/2", kind="convention", verdict="supported", reading="wide", source=Source("P", "Figure 8", "x")),
         record("a.b/3", kind="stronger", verdict="refuted", source=Source("P", "Lemma 9", "x")),
     )
-    report = model_of(*claims)
-    assert [(row.outcome, row.grade != "") for row in report.passages] == [
-        ("false as printed", True),
-        ("holds in one of its readings", True),
-    ]
     shown = squeezed("".join(page.get_text() for page in pages(pdf(ledger(claims), folder))))
     table = shown[: shown.index("Thenumberisthat")]
     for place, outcome in (("Lemma 7", "✗ false as printed"), ("Figure 8", "≈ holds in one of its readings")):
         assert squeezed(outcome) in table.partition(squeezed(place))[2]
-    assert [(words_of(row.instead), words_of(row.holds)) for row in report.passages] == [
-        ("two thirds", ""),
-        ("", "wide"),
-    ]
     assert squeezed("What holds: two thirds") in shown
     assert "refuted" in table.partition("Lemma9")[2], "no passage, and still in the table"
 
@@ -261,8 +248,8 @@ def test_the_evidence_is_left_out_unless_it_is_asked_for(book: Ledger, printed: 
     content = pdf(book, folder, "short.pdf", evidence=False)
     assert len(pages(content)) < len(pages(printed))
     assert squeezed("computed by two methods") in text_of(content), "how many numbers agree is said in any case"
-    assert squeezed("which holds every measured number") in text_of(content)
-    assert squeezed("which holds every measured number") not in text_of(printed)
+    assert squeezed("Every measured number is in a ledger") in text_of(content)
+    assert squeezed("Every measured number is in a ledger") not in text_of(printed)
 
 
 def test_readings_of_one_measurement_share_a_table_and_no_others_do() -> None:
@@ -288,28 +275,30 @@ def test_a_row_of_evidence_says_where_it_was_measured() -> None:
     assert [words_of(row.where[0]) for row in table.rows] == ["d = 2, affine law", "n = 5"]
 
 
-def test_shared_text_of_readings_is_printed_once_and_other_text_by_reading() -> None:
+def test_shared_text_of_readings_is_printed_once_after_the_first_of_them(folder: Path) -> None:
     shared, own = (
         record("a.b/affine/lower"),
         record("a.b/relu/lower", source=replace(record("a.b").source, printed="q")),
     )
     topic = topic_of(shared, own)
-    assert [remark.readings for remark in topic.assumptions] == [""] * len(shared.assumptions)
-    assert [remark.readings for remark in topic.sources] == ["affine", "relu"]
+    appendix = text_of(pdf(ledger((shared, own)), folder, "shared.pdf")).rpartition("Adashmeans")[2]
+    assert appendix.count("Control.") == 1, "the second has the same"
+    assert appendix.index("affine/lower:") < appendix.index("Control.")
     assert len(topic.agreements) == 2
     assert not topic.drawings, "the only figure stands on the theorem's page"
 
 
-def test_cross_checks_and_figures_of_an_earlier_statement_are_referred_to() -> None:
+def test_a_figure_of_an_earlier_statement_is_referred_to(folder: Path) -> None:
     (shown, *_) = record().figures
     more = (shown, replace(slopes_figure(lambda d: 3 / d, None), layer="evidence"))
-    report = build(ledger((record("a.b", figures=more), record("a.c", figures=more))), Drawings().add, evidence=True)
-    first, second = report.topics
-    assert first.drawings
-    assert not second.drawings
-    assert second.drawn_before == (first.drawings[0].anchor,)
-    assert not second.agreements
-    assert second.agreed_before == (first.anchor,)
+    claims = (
+        record("a.b", figures=more), record("a.c", figures=more, source=Source("S", "elsewhere", "")),
+    )  # fmt: skip
+    first, second = model_of(*claims).topics
+    assert first.evidence == second.evidence
+    text = text_of(pdf(ledger(claims), folder, "figures.pdf"))
+    assert text.count("Figures.") == 2, "both statements name it"
+    assert text.count(squeezed("the claim allows the shaded range.")) == 2, "it is drawn once, like that of the entries"
 
 
 BLANK = record()
@@ -318,17 +307,3 @@ labels = st.lists(
     st.tuples(*(st.sampled_from(words) for words in (("affine", "relu"), ("lower", "upper"), ("x", "y")))),
     min_size=1, max_size=8, unique=True,
 )  # fmt: skip
-
-
-@given(labels=labels, chosen=st.integers(1, 255))
-def test_a_name_covers_the_readings_for_which_it_was_made(labels: list[tuple[str, ...]], chosen: int) -> None:
-    readings = [replace(BLANK, id=f"a.b/{'/'.join(parts)}") for parts in labels]
-    some = [reading for k, reading in enumerate(readings) if chosen >> k & 1]
-    if not some:
-        return
-    name = names(some, readings)
-    kinds = [set(kind.split("/")) for kind in name.removeprefix("all but ").split(", ")] if name else [set()]
-    meant = [r for r in readings if any(kind <= set(r.id.split("/")) for kind in kinds)]
-    if name.startswith("all but "):
-        meant = [r for r in readings if r not in meant]
-    assert meant == some

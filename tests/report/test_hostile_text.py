@@ -114,7 +114,7 @@ def test_a_formula_that_the_typesetter_refuses_is_shown_as_its_source() -> None:
         Run("math", "a square", "x^2"),
         Run("math", "refused", "of(y)"),
     )
-    text = text_of(typeset(replace(report, front=replace(report.front, summary=(formulas,))), {}))
+    text = text_of(typeset(replace(report, front=replace(report.front, summary=(formulas,)))))
     assert squeezed("the source") in text
     assert squeezed("refused") in text
     assert squeezed("a square") not in text

@@ -43,7 +43,7 @@ def test_a_short_theorem_is_not_torn(folder: Path) -> None:
         start = max(j for j, text in enumerate(texts) if squeezed(name) in text)  # the first page lists it too
         assert squeezed(f"lipverify verify a.b{k:02d}") in texts[start], name
         ends.append(start)
-    assert len(set(ends)) > 3, "several pages, and theorems that share one"
+    assert len(set(ends)) > 2, "several pages, and theorems that share one"
     assert len(set(ends)) < len(ends)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lipverify.claims.ledger import Allowed, Ledger, Record, Source
+from lipverify.claims.ledger import Allowed, Ledger, Ratio, Record, Source
 from lipverify.report.build import build  # internal: the model, without a PDF
 from lipverify.report.drawings import Drawings  # internal: draws nothing here
 from lipverify.report.lines import problem  # internal: the text that the PDF and the page print
@@ -121,11 +121,11 @@ def test_where_a_ratio_decided_it_is_shown() -> None:
         "$\\geq 1/d$",
         quantity="limit exponent of w* in Λ",
         quantity_latex=r"limit exponent of $w^*$ in $\Lambda$",
-        note="at equality: the ratio to s^0.5 tends to 0.8312 ± 0.0123",
+        ratio=Ratio(0.5, 0.8312, 0.0123),
     )
     (number,) = row_of(claim("mine.box", "Theorem 6", cells=(evidence,))).numbers
     assert number.ratio == r"exponent equal; $w^* / \Lambda^{1/2}$ → 0.831 ± 0.013"
-    (number,) = row_of(claim("mine.box", "Theorem 6", cells=(replace(evidence, note=""),))).numbers
+    (number,) = row_of(claim("mine.box", "Theorem 6", cells=(replace(evidence, ratio=None),))).numbers
     assert number.ratio == ""
 
 
@@ -152,11 +152,10 @@ def test_the_reason_of_a_broken_check_has_neither_its_address_nor_a_function_s()
     assert "".join(run.text for run in problem(broken)) == entry.rows[0].problem
 
 
-def test_a_claim_that_a_claim_of_another_place_proves_has_one_grade_in_table_and_entry() -> None:
+def test_a_claim_that_a_claim_of_another_place_proves_has_the_grade_of_the_proof() -> None:
     own = claim("mine.rate", "Lemma 1", grade="extrapolated")
     proof = claim("mine.rate/proved", "Theorem 2", grade="proved", proves="mine.rate")
-    report = build(ledger((own, proof)), Drawings(lambda _: b"").add)
+    report = build(ledger((own, proof)), Drawings().add)
     (reading,) = (r for section in report.sections for t in section.theorems for r in t.readings if r.id == own.id)
-    (line,) = (k for part in report.front.parts for row in part.rows for k in row.lines if k.id == own.id)
-    assert (line.grade, reading.grade) == ("proved", "proved")
+    assert reading.grade == "proved"
     assert reading.reasons[0] == "proved by mine.rate/proved"

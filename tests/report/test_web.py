@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -18,15 +19,14 @@ from msgspec.structs import replace
 from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series, Source
 from lipverify.foundation.latex import UnreadableError, typst_math  # internal: the refusal of one formula
 from lipverify.report import digits  # internal: how a number is printed, to compare
-from lipverify.report.figures import has_place  # internal: which random values have a place on an axis
-from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
+from lipverify.report.drawing import BLANK, axis, draw, has_place, round_values  # internal: one drawing alone
 
 # internal: the colours of the PDF, to compare with those of the page
-from lipverify.report.looks import PAPERS, colour_class, colour_rule, series_looks  # internal: a colour's rule
+from lipverify.report.looks import colour_class, colour_rule, series_looks  # internal: a colour's rule
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
-from lipverify.report.web.drawing import axis, drawing, round_values  # internal: one drawing alone
 from lipverify.report.web.markup import Markup, element, join  # internal: escaping, for random text
 from lipverify.report.web.page import web_page  # internal: the page without a file
+from lipverify.report.web.theorem import SAFE  # internal: the characters of an address that stand for themselves
 from lipverify.report.web.words import Formulas, many  # internal: one text without a page
 from tests.hostile import HOSTILE, hostile_ledger
 from tests.ledgers import ledger, realistic, record, slopes_figure, terms_figure
@@ -117,11 +117,10 @@ def test_every_claim_has_one_address_and_the_data_for_the_filters(book: Ledger, 
             claim.grade,
             claim.verdict,
         )
-        assert claim.id in addresses
+        assert shown["id"] in addresses
         assert f"#{claim.id}" in {link["href"] for link in page.all("a")}
     theorems = [a["id"] for a in page.all("details") if a.get("class") == "theorem"]
     assert len(theorems) == len({(claim.source.paper, claim.source.place) for claim in book.claims})
-    assert set(theorems) <= {name for claim in book.claims for name in (claim.id, claim.id.split("/")[0])}
     assert set(theorems) <= {link["href"].removeprefix("#") for link in page.all("a")}
 
 
@@ -230,7 +229,8 @@ def test_addresses_are_unique_and_every_link_ends_at_one(page: Parsed, hostile: 
         assert not [address for address in addresses if not address or re.search(r"\s", address)]
         links = [a["href"].removeprefix("#") for a in each.all("a")]
         assert len(links) > 10
-        assert set(links) <= set(addresses)
+        ids = {quote(a["data-id"], safe=SAFE) for a in each.all("article")}  # by which the page finds a claim
+        assert set(links) <= {*addresses, *ids}
 
 
 def test_equal_ids_have_addresses_of_their_own() -> None:
@@ -240,7 +240,8 @@ def test_equal_ids_have_addresses_of_their_own() -> None:
     page = Parsed(web_page(ledger(claims)))
     addresses = [a["id"] for _, a, _ in page.elements if "id" in a]
     assert len(addresses) == len(set(addresses))
-    assert {"a.b", "a.b/x%20y", "a.b/x%2520y", "filters", "filters/1", "filters/1-2", "claim"} <= set(addresses)
+    assert {f"theorem-{k}" for k, _ in enumerate(names, 1)} <= set(addresses)
+    assert {"#a.b/x%20y", "#a.b/x%2520y", "#filters/1", "#section-1", "#"} <= {a["href"] for a in page.all("a")}
 
 
 def test_headings_leave_out_no_level_and_landmarks_are_there(page: Parsed) -> None:
@@ -285,11 +286,12 @@ def test_text_and_curves_stand_out_in_both_themes(content: bytes) -> None:
                 assert contrast(colours[name][theme], colours[ground][theme]) >= 4.5, (name, theme)
     looks = [look for figure in (slopes_figure(None, None), terms_figure()) for look in series_looks(figure).values()]
     assert len(looks) > 8
-    assert colours["paper"] == list(PAPERS)
     for look in looks:
-        rule = colour_rule(colour_class(look.color).removeprefix("s-"))
-        for theme, shade in enumerate(re.findall(r"#\w{6}", rule)):
-            assert contrast(shade, colours["paper"][theme]) >= 3, rule
+        shade = f"#{colour_class(look.color).removeprefix('s-')}"
+        share = int(re.findall(r"#fff (\d+)%", colour_rule(shade[1:]))[0]) / 100
+        mixed = "#" + "".join(f"{round(int(shade[k : k + 2], 16) * (1 - share) + 255 * share):02x}" for k in (1, 3, 5))
+        for theme, drawn in enumerate((shade, mixed)):
+            assert contrast(drawn, colours["paper"][theme]) >= 3, (drawn, theme)
 
 
 # ---- figures ----
@@ -321,13 +323,13 @@ def test_ticks_are_round_and_few(low: float, wide: float) -> None:
 
 
 def test_a_tick_lies_where_a_value_of_the_same_size_does() -> None:
-    decades = axis([1e4, 1e30], log=True, start=0.0, end=100.0)
+    decades = axis([1e4, 1e30], log=True, start=0.0, end=300.0)
     assert len(decades.ticks) >= 4
     for place, said in decades.ticks:
         power = re.fullmatch(r"10<tspan[^>]*>(\d+)</tspan>", said)
         assert power is not None
         assert place == pytest.approx(decades.position(10.0 ** int(power[1])))
-    for made in (axis([0.2, 30], log=True, start=9.0, end=0.0), axis([0.2, 30], log=False, start=0.0, end=9.0)):
+    for made in (axis([0.2, 30], log=True, start=90.0, end=0.0), axis([0.2, 30], log=False, start=0.0, end=300.0)):
         assert len(made.ticks) >= 3
         assert all(place == pytest.approx(made.position(float(said))) for place, said in made.ticks)
     assert axis([0.5, 0.5], log=False, start=0.0, end=100.0).position(0.5) == pytest.approx(50)
@@ -337,11 +339,11 @@ def test_points_without_a_place_are_left_out_and_regions_and_maps_are_drawn() ->
     series = Series(label="s", x=(1.0, 2.0, 3.0, math.nan), y=(1.0, -1.0, math.inf, 1.0), style="points")
     region = Region(label="between", x=(1.0, 2.0), low=(0.5, 0.6), high=(2.0, 3.0))
     panel = Panel(title="t", xlabel="$x$", ylabel="y", series=(series,), regions=(region,))
-    drawn = drawing(Figure(caption="c", alt="a", panels=(panel,)), Markup)
+    drawn = draw(Figure(caption="c", alt="a", panels=(panel,)), paper=False).plots[0].svg
     assert drawn.count("<circle") == 1
     assert 'class="band"' in drawn
     sheet = HeatMap(title="M", values=((1.0, math.nan),))
-    assert BLANK in drawing(Figure(caption="c", alt="a", maps=(sheet,)), Markup)
+    assert BLANK in draw(Figure(caption="c", alt="a", maps=(sheet,)), paper=False).plots[0].svg
 
 
 def test_a_figure_that_cannot_be_drawn_leaves_the_page_intact() -> None:

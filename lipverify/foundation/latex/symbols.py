@@ -54,24 +54,23 @@ class Forms(NamedTuple):
 
     typst: str
     latex: str
-    """`!` if the engine has no such command; the same for matplotlib."""
-    mathtext: str
+    """`!` if there is no such command."""
     mark: str = ""
 
 
 _COMMANDS = """
     hat hat =\u0302  hat widehat =\u0302  tilde tilde =\u0303  tilde widetilde =\u0303  macron bar =\u0304
-    overline overline =\u0304  underline underline  dot dot =\u0307  dot.double ddot =\u0308  caron check =\u030c ;!
-    breve breve  circle mathring  arrow vec  arrow overrightarrow ;vec  underbrace underbrace ;!  overbrace overbrace ;!
-    cancel cancel :! ;!  limits mathop ;  bb mathbb mathds mathbbm  cal mathcal  scr mathscr :!  frak mathfrak
+    overline overline =\u0304  underline underline  dot dot =\u0307  dot.double ddot =\u0308  caron check =\u030c
+    breve breve  circle mathring  arrow vec  arrow overrightarrow  underbrace underbrace  overbrace overbrace
+    cancel cancel :!  limits mathop  bb mathbb mathds mathbbm  cal mathcal  scr mathscr :!  frak mathfrak
     bold boldsymbol bm pmb  upright(bold mathbf  upright mathrm  sans mathsf  mono mathtt  italic mathit
-    sqrt sqrt  root root  frac frac  frac tfrac nicefrac sfrac ;frac  frac dfrac ;frac  frac cfrac ;frac  binom binom
-    binom tbinom ;binom  binom dbinom ;binom
+    sqrt sqrt  root root  frac frac  frac tfrac nicefrac sfrac  frac dfrac  frac cfrac  binom binom
+    binom tbinom  binom dbinom
     t overset stackrel  b underset
 """
-"""Typst's function and its commands; = the mark in a terminal; : and ; the command in LaTeX and in matplotlib."""
+"""Typst's function and its commands; = the mark in a terminal; : the command in LaTeX."""
 COMMANDS = {
-    name: Forms(typst, columns.get(":", names[0]), columns.get(";", names[0]), columns.get("=", ""))
+    name: Forms(typst, columns.get(":", names[0]), columns.get("=", ""))
     for typst, names, columns in _entries(_COMMANDS)
     for name in names
 }
@@ -90,11 +89,11 @@ OPERATORS = {"argmax": "arg max", "argmin": "arg min"} | {name: name for name in
 
 
 WORDS = {
-    "function": Forms("{0}", "\\{0}", "\\{0}"),
-    "operator": Forms("op({1})", r"\operatorname{{{0}}}", r"\operatorname{{{0}}}"),
-    "limits": Forms("limits(op({1}))", r"\operatorname*{{{0}}}", r"\operatorname{{{0}}}"),
-    "upright": Forms("op({1})", r"\mathrm{{{0}}}", r"\mathrm{{{0}}}"),
-    "text": Forms("{1}", r"\text{{{0}}}", r"\text{{{0}}}"),
+    "function": Forms("{0}", "\\{0}"),
+    "operator": Forms("op({1})", r"\operatorname{{{0}}}"),
+    "limits": Forms("limits(op({1}))", r"\operatorname*{{{0}}}"),
+    "upright": Forms("op({1})", r"\mathrm{{{0}}}"),
+    "text": Forms("{1}", r"\text{{{0}}}"),
 }
 TEXT = set("text textrm textnormal textsc textit textbf textsf texttt textup emph mbox hbox".split())
 """Commands whose argument is words."""

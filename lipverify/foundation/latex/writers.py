@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Literal, NoReturn, cast
+from typing import NoReturn, cast
 
 from lipverify.foundation.latex import symbols
 from lipverify.foundation.latex.reader import SPACE, Part, UnreadableError, pieces, read
@@ -53,18 +53,13 @@ def _readable(latex: str) -> str:
         return latex
 
 
-def latex_source(latex: str, dialect: Literal["latex", "mathtext"] = "latex") -> str:
-    r"""A formula, given without dollar signs, in LaTeX with amsmath and amssymb, or in what matplotlib can draw.
+def latex_source(latex: str) -> str:
+    r"""A formula, given without dollar signs, in LaTeX with amsmath and amssymb.
 
-    >>> print(latex_source(r"{\rm Var} f \le \frac12"), mathtext(r"\tfrac{a}{2}"))
-    {\mathrm{Var}} f \leq \frac{1}{2} \frac{a}{2}
+    >>> print(latex_source(r"{\rm Var} f \le \frac12"))
+    {\mathrm{Var}} f \leq \frac{1}{2}
     """
-    return _Latex(dialect).content(read(latex)).strip(" ")
-
-
-def mathtext(latex: str) -> str:
-    """A formula in the commands that matplotlib can draw."""
-    return latex_source(latex, "mathtext")
+    return _Latex().content(read(latex)).strip(" ")
 
 
 class _Writer:
@@ -274,13 +269,10 @@ def _whole(text: str) -> str:
 
 
 class _Latex(_Writer):
-    """LaTeX with all braces; a part that the dialect cannot express is refused."""
-
-    def __init__(self, dialect: str) -> None:
-        self.dialect = dialect
+    """LaTeX with all braces; a part that it cannot express is refused."""
 
     def refuse(self, part: str) -> NoReturn:
-        raise UnreadableError(f"{part} cannot be written in {self.dialect.replace('latex', 'LaTeX')}")
+        raise UnreadableError(f"{part} cannot be written in LaTeX")
 
     def content(self, part: Part | None) -> str:
         """The content of a group, without its braces."""
@@ -292,7 +284,7 @@ class _Latex(_Writer):
     def words(self, kind: str, words: str) -> str:
         if not re.fullmatch(r"[A-Za-z0-9\u00c0-\u017f ,.;:()/+*=!?'-]*", words):
             self.refuse(repr(words))  # it has a character with a meaning in LaTeX
-        written: str = getattr(symbols.WORDS[kind], self.dialect).format(words)
+        written = symbols.WORDS[kind].latex.format(words)
         return written.replace(" ", {"text": " ", "upright": r"\ "}.get(kind, r"\,"))
 
     def sign(self, text: str) -> str:
@@ -318,7 +310,7 @@ class _Latex(_Writer):
         *others, last = map(self.part, arguments)
         if name == "root":
             return f"\\sqrt[{others[0]}]{last}"
-        command = getattr(symbols.COMMANDS[name], self.dialect)
+        command = symbols.COMMANDS[name].latex
         if command == "!":
             self.refuse(f"\\{name}")
         return "".join([f"\\{command}" if command else "", *others, last])
@@ -331,7 +323,7 @@ class _Latex(_Writer):
         return f"{written}\\right{self.sign(fences[-1])}"
 
     def sized(self, command: str, fence: Part) -> str:
-        return (f"\\{command}" if self.dialect == "latex" else "") + self.part(fence)
+        return f"\\{command}{self.part(fence)}"
 
     def grid(self, name: str, *_: Part) -> str:
         self.refuse(rf"\begin{{{name}}}")

@@ -64,8 +64,8 @@ def double(ball: Ball) -> tuple[float, float]:
     return value, 0.0 if error == 0 else math.nextafter(float(error), math.inf)
 
 
-HIGHEST_DEGREE = 320
-"""Largest degree of a harmonic: a few seconds' work."""
+HIGHEST_DEGREE, HIGHEST_IN_SERIES = 320, 4000
+"""Largest degree of a harmonic: some seconds' work; by a power series, where windows hold many tokens, it is less."""
 
 
 def degree_by_mass(law: Law, d: int, goal: float) -> int:
@@ -91,7 +91,7 @@ def degree_by_series(law: Law, averages: PowerSeries, goal: float) -> int:
     def log_bessel(m: float) -> Any:
         return np.hypot(kappa, m) - m * np.arcsinh(m / kappa)
 
-    return _first(lambda top: np.max(weight + log_bessel(nu + top) - log_bessel(nu)) <= -goal, law)
+    return _first(lambda top: np.max(weight + log_bessel(nu + top) - log_bessel(nu)) <= -goal, law, HIGHEST_IN_SERIES)
 
 
 def degree_by_transform(law: Law, averages: MellinTransform, goal: float) -> int:
@@ -108,16 +108,16 @@ def degree_by_transform(law: Law, averages: MellinTransform, goal: float) -> int
     return _first(lambda top: largest(top) <= -goal, law)
 
 
-def _first(enough: Callable[[int], bool], law: Law) -> int:
+def _first(enough: Callable[[int], bool], law: Law, highest: int = HIGHEST_DEGREE) -> int:
     """The first degree that is enough among 2, 4, 6, ..., which grow by an eighth later, or a refusal."""
     top = 2
-    while top <= HIGHEST_DEGREE:
+    while top <= highest:
         if enough(top):
             return top
         top += max(2, 2 * (top // 16))
     raise OutOfReach(
-        f"law = {law!r}: more than {HIGHEST_DEGREE} harmonics matter here, more than a few seconds' work; "
-        "use method='exact', a smaller w or L, or fewer digits."
+        f"law = {law!r}: more than {highest} harmonics matter here, more than a few seconds' work; use method='exact', "
+        "a smaller w or L, fewer digits, or an n at which a window holds many tokens."
     )
 
 
@@ -218,7 +218,7 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
         If `digits` breaks its rule, or no ball is known for the law.
     OutOfReach
         If the digits would take more than a few seconds: w beyond some 1000 where windows hold few tokens, relu with
-        w beyond 5 unless a window holds many tokens, and cosines with L of several hundred.
+        w beyond 5 (beyond 1e4 where a window holds many tokens), and cosines with L of several hundred.
 
     Source: the bounds are stated and derived in `lipverify.loss.certified.context` and `averages`.
 

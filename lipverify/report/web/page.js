@@ -38,13 +38,15 @@ document.addEventListener("toggle", (event) => {
   for (const line of linesOf(event.target)) { reach(line); widths.observe(line); }
 }, true);
 
-// the element with an address; an id without its last parts leads to the first claim that begins with it
+// the element with an address: that of the page, or the id of a claim, or its beginning for the first claim that has it
 function find(name) {
-  for (const start of [` id="${name}"`, ` data-id="${name}/`]) {
+  const claim = () => all(".reading").find(({ dataset: { id } }) => id === name) ??
+    all(".reading").find(({ dataset: { id } }) => id.startsWith(`${name}/`));
+  for (const start of [` id="${name}"`, ` data-id="${name}"`, ` data-id="${name}/`]) {
     const holder = all("noscript").find((held) => held.textContent.includes(start));
-    if (holder && !byId(name)) expand(holder.parentElement);
+    if (holder && !byId(name) && !claim()) expand(holder.parentElement);
   }
-  return byId(name) ?? all(".reading").find((claim) => claim.dataset.id.startsWith(`${name}/`));
+  return byId(name) ?? claim();
 }
 
 // ---- filters: a claim is visible if it matches every field; nothing else is visible then ----
@@ -118,6 +120,7 @@ function follow() {
   if (target.closest("[hidden]")) { form.reset(); filter(); }
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") { expand(at); at.open = true; }
   target.scrollIntoView();
+  requestAnimationFrame(() => target.scrollIntoView()); // what came into sight may have another height than was assumed
   if (!target.hasAttribute("tabindex")) target.setAttribute("tabindex", "-1");
   const first = target.tagName === "DETAILS" ? target.querySelector("summary") : target;
   first.focus({ preventScroll: true });

@@ -5,19 +5,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
 from importlib import resources
 
 from lipverify.claims.ledger.record import Ledger
 from lipverify.report import build
+from lipverify.report.drawing import hatches
 from lipverify.report.drawings import Drawings
 from lipverify.report.looks import colour_rule
 from lipverify.report.model import Report
-from lipverify.report.web.drawing import drawing
-from lipverify.report.web.markup import Child, Markup, element, join
+from lipverify.report.web.markup import Child, Markup, element
 from lipverify.report.web.statements import statements
-from lipverify.report.web.theorem import Page, addresses, figure, symbols, theorem
-from lipverify.report.web.words import Formulas, outcome, table
+from lipverify.report.web.theorem import Page, figure, symbols, theorem
+from lipverify.report.web.words import Formulas, outcome
 
 _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "Verdict", "grade": "Grade"}
 """The properties by which claims can be filtered, and the titles of the fields."""
@@ -26,28 +25,20 @@ _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "V
 def web_page(ledger: Ledger) -> bytes:
     """The report on a ledger as HTML, evidence included; the same ledger gives the same bytes."""
     formulas = Formulas()
-    drawings = Drawings(lambda figure: drawing(figure, formulas.label).encode())
-    report = build.build(ledger, drawings.add, evidence=True)
-    figures = {name: Markup(drawn.decode()) for name, drawn in drawings.files.items()}
-    return page(report, figures, formulas).encode()
-
-
-def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> str:
-    """The report as HTML; `figures` maps file names to drawings."""
-    ids = addresses(report, (name.removesuffix(".svg") for name in figures))
-    context = Page(formulas=formulas, figures=figures, ids=ids, grades=report.grades, anchors=set())
+    report = build.build(ledger, Drawings(paper=False).add, evidence=True)
+    context = Page(formulas=formulas, grades=report.grades, anchors=set())
     side = element("div", _filters(report), _contents(report, formulas), class_="side")
     main = _main(report, context)
     body = element(
         "body",
         element("a", "Skip to the theorems", href="#theorems", class_="skip"),
-        hatches(),
+        element("svg", hatches(), width=0, height=0, aria_hidden="true", class_="hatches"),
         _header(report, formulas),
         element("div", side, main, class_="sheet"),
         element("footer", element("p", f"Written by {report.made_by} from a ledger; nothing is fetched to read it.")),
         element("div", id="tip", role="status", hidden=True),
     )  # fmt: skip
-    return formulas.fill(_document(report, body))
+    return formulas.fill(_document(report, body)).encode()
 
 
 def _document(report: Report, body: Markup) -> str:
@@ -85,16 +76,6 @@ def _file(name: str) -> str:
 def _hash(text: str) -> str:
     """The digest of an inline style or script, the only one that the browser accepts."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def hatches() -> Markup:
-    """The hatch patterns that distinguish bands without colour."""
-    lines = ("M0 6L6 0", "M0 0L6 6", "M3 3h.6")
-    patterns = [
-        element("pattern", element("path", d=line), id=f"hatch-{k}", width=6, height=6, patternUnits="userSpaceOnUse")
-        for k, line in enumerate(lines, 1)
-    ]
-    return element("svg", element("defs", patterns), width=0, height=0, aria_hidden="true", class_="hatches")
 
 
 def _header(report: Report, words: Formulas) -> Markup:
@@ -164,7 +145,6 @@ def _contents(report: Report, words: Formulas) -> Markup:
     ]
     links += [
         ("Notation", "notation"),
-        *([("Passages", "passages")] if report.passages else []),
         ("How verdicts are made", "verdicts"),
         ("Sources", "sources"),
         ("Provenance", "provenance"),
@@ -175,7 +155,6 @@ def _contents(report: Report, words: Formulas) -> Markup:
 
 def _main(report: Report, page: Page) -> Markup:
     words, front = page.formulas, report.front
-    rows = {row.anchor: row for part in front.parts for row in part.rows}
     topics = {topic.theorem: topic for topic in report.topics}
     counts = [
         element("li", element("button", outcome(name), f" {count}", type="button", value=name))
@@ -189,7 +168,7 @@ def _main(report: Report, page: Page) -> Markup:
             element("h2", "What was asked", id="result"),
             element("ul", counts, class_="counts", aria_label="Passages") if counts else None,
             [element("p", words.rich(text)) for text in front.summary],
-            statements(front.parts, words, page.ids) if rows else None,
+            statements(report.sections, words) if report.sections else None,
             [figure(picture, page) for picture in front.pictures],
             class_="unfiltered",
         ),
@@ -197,7 +176,7 @@ def _main(report: Report, page: Page) -> Markup:
             element(
                 "section",
                 element("h2", words.rich(section.title) if section.title else "Claims", id=f"section-{k}"),
-                [theorem(it, rows[it.anchor], topics.get(it.anchor), page) for it in section.theorems],
+                [theorem(it, topics.get(it.anchor), page) for it in section.theorems],
                 class_="theorems",
             )
             for k, section in enumerate(report.sections, 1)
@@ -205,25 +184,6 @@ def _main(report: Report, page: Page) -> Markup:
         _back(report, words),
         id="theorems", tabindex="-1",
     )  # fmt: skip
-
-
-def _passages(report: Report, words: Formulas) -> Markup:
-    header = ("printed in", "outcome", "readings; what holds", "grade", "judged by")
-    rows = [
-        (
-            join((it.paper, ", ", words.rich(it.place))),
-            outcome(it.outcome),
-            join((
-                ("holds: ", words.rich(it.holds), ". ") if it.holds else None,
-                ("refuted: ", words.rich(it.fails), ". ") if it.fails else None,
-                words.rich(it.instead),
-            )),
-            it.grade,
-            it.judged,
-        )
-        for it in report.passages
-    ]  # fmt: skip
-    return element("div", table(Markup(""), header, rows), class_="passages")
 
 
 def _back(report: Report, words: Formulas) -> list[Markup]:
@@ -235,7 +195,6 @@ def _back(report: Report, words: Formulas) -> list[Markup]:
     made = [(element("dt", name), element("dd", value)) for name, value in report.provenance]
     parts: list[tuple[str, str, Child]] = [
         ("notation", "Notation", symbols(report.notation, words)),
-        *([("passages", "Passages", _passages(report, words))] if report.passages else []),
         ("verdicts", "How verdicts are made", ([element("p", words.rich(rule)) for rule in report.rules],
             element("p", words.rich(report.legend)), element("h3", "Outcomes and grades"), element("dl", grades),
             element("h3", "Methods"), element("dl", methods))),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from lipverify.report.model import Line, Part, Row, Telling
+from lipverify.report.model import Reading, Section, Telling, Theorem
 from lipverify.report.web.markup import Child, Markup, element
 from lipverify.report.web.words import Formulas, number, outcome, verdict
 
 _HEADER = ("printed", "measured", "to match", "verdict, range, grade")
 
 
-def statements(parts: Sequence[Part], words: Formulas, ids: Mapping[str, str]) -> list[Markup]:
-    """A table for each section; `ids` has the addresses of the entries, to which the headings lead."""
+def statements(parts: Sequence[Section], words: Formulas) -> list[Markup]:
+    """A table for each section, whose headings lead to the entries."""
     head = element("thead", element("tr", [element("th", name, scope="col") for name in _HEADER]))
     return [
         element(
@@ -21,7 +21,7 @@ def statements(parts: Sequence[Part], words: Formulas, ids: Mapping[str, str]) -
                 "table",
                 element("caption", words.rich(part.title)) if part.title and len(parts) > 1 else None,
                 head,
-                element("tbody", [_place(row, words, ids[row.anchor]) for row in part.rows]),
+                element("tbody", [_place(it, words) for it in part.theorems]),
             ),
             class_="statements wide", role="group", aria_label="Statements",
         )
@@ -29,15 +29,17 @@ def statements(parts: Sequence[Part], words: Formulas, ids: Mapping[str, str]) -
     ]  # fmt: skip
 
 
-def _place(row: Row, words: Formulas, target: str) -> list[Markup]:
+def _place(place: Theorem, words: Formulas) -> list[Markup]:
     """The rows of one place: its heading, and a row for each claim."""
-    link = element("a", words.rich(row.title), href=f"#{target}")
-    outcomes = [(" ", outcome(name)) for name, _ in row.standing.outcomes]
-    lines = [element("tr", [element("td", cell) for cell in _cells(line, words)]) for line in row.lines]
+    link = element("a", words.rich(place.title), href=f"#{place.anchor}")
+    outcomes = [(" ", outcome(name)) for name, _ in place.standing.outcomes]
+    lines = [
+        element("tr", [element("td", cell) for cell in _cells(line, words)]) for line in place.readings[: place.decided]
+    ]
     return [element("tr", element("th", link, outcomes, colspan=len(_HEADER), scope="colgroup")), *lines]
 
 
-def _cells(line: Line, words: Formulas) -> tuple[Child, ...]:
+def _cells(line: Reading, words: Formulas) -> tuple[Child, ...]:
     reason = ("The check broke off: " if line.verdict == "error" else "Because ", words.rich(line.problem))
     return (
         (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote
 
 import msgspec
@@ -10,23 +10,22 @@ from msgspec.structs import replace
 
 from lipverify.foundation.quoting import counted
 from lipverify.report.evidence import Agreement, Evidence, Judgement, Measurement
-from lipverify.report.model import Drawing, Reading, Report, Row, Symbol, Theorem, Topic
+from lipverify.report.model import FRONT, Drawing, Reading, Symbol, Theorem, Topic
 from lipverify.report.notation import Defined
-from lipverify.report.readings import Remark
+from lipverify.report.text import Text
 from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.web.statements import measured
 from lipverify.report.web.words import Formulas, code, outcome, table, verdict
 from lipverify.report.words import SIGNS
+
+SAFE = "/.-_~"
+"""Characters of an id that stand as they are in an address, by which the page finds the claim."""
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """The page that is being written: what all its parts share."""
 
     formulas: Formulas
-    figures: Mapping[str, Markup]
-    """Drawings by file name."""
-    ids: Mapping[str, str]
-    """The address of each anchor on the page."""
     grades: Mapping[str, str]
     """The meaning of each grade."""
     anchors: set[str]
@@ -55,7 +54,7 @@ def symbols(known: Iterable[Symbol], words: Formulas) -> Markup | None:
 def figure(drawing: Drawing, page: Page) -> Markup:
     """A figure with its caption, and a description for screen readers; a link if it is on the page already."""
     words = page.formulas
-    if not drawing.file:
+    if not drawing.anchor:
         return element(
             "p",
             element("strong", "This figure could not be drawn"),
@@ -68,72 +67,49 @@ def figure(drawing: Drawing, page: Page) -> Markup:
     return element(
         "figure",
         element("p", drawing.alt, class_="unseen"),
-        page.figures[drawing.file],
+        drawn(drawing, words.rich),
         element("figcaption", words.rich(drawing.caption)),
         id=drawing.anchor,
     )
 
 
-def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
-    """The address of each theorem and claim by its anchor: its own name, numbered if it would be taken.
-
-    The first theorem with claims of a stem has the stem, any other the id of its first claim.
-    """
-    addresses: dict[str, str] = {}
-    taken = {"theorems", "result", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
-    taken |= {*figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}
-
-    def take(key: str, name: str) -> None:
-        address = quote(name, safe="/.-_~") or "claim"
-        number = 2
-        while address in taken:
-            address, number = f"{quote(name, safe='/.-_~')}-{number}", number + 1
-        taken.add(address)
-        addresses[key] = address
-
-    for theorem in (theorem for section in report.sections for theorem in section.theorems):
-        first = theorem.readings[0].id
-        take(theorem.anchor, first if quote(theorem.stem, safe="/.-_~") in taken else theorem.stem)
-        for k, reading in enumerate(theorem.readings):
-            if k == 0 and addresses[theorem.anchor] == quote(reading.id, safe="/.-_~"):
-                addresses[claim_anchor(theorem, k)] = addresses[theorem.anchor]
-            else:
-                take(claim_anchor(theorem, k), reading.id)
-    for topic in report.topics:
-        take(topic.anchor, topic.anchor)
-    return addresses
+def drawn(drawing: Drawing, label: Callable[[Text], Markup]) -> Markup:
+    """The panels or maps of a drawing above their legend; `label` turns text with formulas into HTML."""
+    panels = [
+        element(
+            "div",
+            element("p", label(plot.title), class_="title") if plot.title else None,
+            element("p", label(plot.ylabel), class_="y-label") if plot.ylabel else None,
+            Markup(plot.svg),
+            element("p", label(plot.xlabel), class_="x-label") if plot.xlabel else None,
+            class_="panel",
+        )
+        for plot in drawing.plots
+    ]
+    items = [element("li", Markup(sample), element("span", label(text))) for sample, text in drawing.legend]
+    low, colours, high = drawing.scale or ("", "", "")
+    ends = element("span", low), Markup(colours), element("span", high)
+    return join((
+        element("div", panels, class_="panels maps" if colours else "panels"),
+        element("ul", items, class_="legend") if items else None,
+        element("p", ends, class_="scale") if colours else None,
+    ))  # fmt: skip
 
 
-def claim_anchor(theorem: Theorem, number: int) -> str:
-    """The anchor of a claim of a theorem."""
-    return f"{theorem.anchor}-{number}"
-
-
-def evidence(topic: Topic, theorem: Theorem, page: Page) -> Markup | None:
-    """All figures, numbers and cross-checks behind the verdicts, and the sources of readings that are not printed."""
+def evidence(topic: Topic, page: Page) -> Markup | None:
+    """All figures, numbers and cross-checks behind the verdicts."""
     words = page.formulas
-    seen = [("as under ", element("a", "another theorem", href=f"#{page.ids[a]}"), ". ") for a in topic.agreed_before]
-    drawn = join((element("a", name.replace("-", " "), href=f"#{name}") for name in topic.drawn_before), ", ")
     content = [
-        part("Printed, of other readings", words.remarks(_unsaid(topic.sources, theorem.sources))),
         *(figure(drawing, page) for drawing in topic.drawings),
         *(words.table(table) for table in topic.tables),
         *(_numbers(evidence, words) for evidence in topic.evidence),
         *(_agreement(agreement, words) for agreement in topic.agreements),
-        element("p", "Cross-checks ", seen) if seen else None,
-        element("p", "Figures that stand elsewhere: ", drawn, ".") if drawn else None,
     ]
     if not any(content):
         return None
     count = sum(len(evidence.rows) for evidence in topic.evidence)
     name = f"Evidence: {counted(count, 'measurement')}"
-    return element("details", element("summary", name), closed(content), class_="evidence", id=page.ids[topic.anchor])
-
-
-def _unsaid(remarks: Iterable[Remark], printed: Iterable[Remark]) -> list[Remark]:
-    """The texts that the theorem's page does not have."""
-    known = {remark.text for remark in printed}
-    return [remark for remark in remarks if remark.text not in known]
+    return element("details", element("summary", name), closed(content), class_="evidence", id=topic.anchor)
 
 
 def _numbers(evidence: Evidence, words: Formulas) -> Markup:
@@ -159,7 +135,7 @@ def _numbers(evidence: Evidence, words: Formulas) -> Markup:
     claimed_alike = ("; claimed ", words.rich(evidence.claimed[0])) if alone and evidence.claimed[0] else None
     notes = [(element("sup", mark), " ", words.rich(text), "; ") for mark, text in evidence.notes]
     whole = table(join((words.rich(evidence.common), claimed_alike)), header, rows)
-    return join((whole, element("p", words.rich(evidence.noted), notes, class_="faint") if notes else None))
+    return join((whole, element("p", notes, class_="faint") if notes else None))
 
 
 def _field(row: Measurement, name: str, words: Formulas) -> Markup:
@@ -192,21 +168,21 @@ def _agreement(agreement: Agreement, words: Formulas) -> Markup:
     )
 
 
-def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Markup:
+def theorem(content: Theorem, topic: Topic | None, page: Page) -> Markup:
     """One theorem: a summary line with its standing, and below it the details."""
     words = page.formulas
-    details = None if topic is None else evidence(topic, content, page)
+    details = None if topic is None else evidence(topic, page)
     before = (None, *content.readings)
     read_as = join(map(words.rich, content.assumptions), "; ")
     claims = [
-        _claim(reading, last, content, claim_anchor(content, k), page)
+        _claim(reading, last, content, f"{content.anchor}-{k}", page)
         for k, (reading, last) in enumerate(zip(content.readings, before, strict=False))
     ]
     return element(
         "details",
-        element("summary", _headline(content, row, words)),
+        element("summary", _headline(content, words)),
         closed((
-            part("Printed", [element("blockquote", words.rich(text)) for _, text in content.quoted if text]),
+            part("Printed", [element("blockquote", words.rich(text)) for text in content.quoted if text]),
             part("Read as", element("p", read_as) if read_as else None),
             part("What holds", element("p", words.rich(content.instead)) if content.instead else None),
             part("Why", element("p", words.rich(content.reason)) if content.reason else None),
@@ -217,14 +193,14 @@ def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Mark
             _checked(content, words),
         )),
         details,
-        class_="theorem", id=page.ids[content.anchor], data_paper=content.paper,
+        class_="theorem", id=content.anchor, data_paper=content.paper,
     )  # fmt: skip
 
 
 def _picture(content: Theorem, page: Page) -> Markup | None:
     """The figure of a theorem, or where it stands."""
     if content.pictured:
-        where = page.ids.get(content.pictured, "result")
+        where = "result" if content.pictured == FRONT else content.pictured
         return element("p", "Figure: ", element("a", "as above", href=f"#{where}"), ".")
     return None if content.picture is None else figure(content.picture, page)
 
@@ -234,7 +210,7 @@ def _symbols(theorem: Theorem) -> tuple[Symbol, ...]:
     return Defined().with_symbols(replace(theorem, symbols=()), theorem.stem, own=theorem.own).symbols
 
 
-def _headline(content: Theorem, row: Row, words: Formulas) -> Markup:
+def _headline(content: Theorem, words: Formulas) -> Markup:
     tally = [
         element("span", outcome(name, count if count != "1" else ""), " ", words.rich(where))
         for (name, count), where in zip(content.standing.outcomes, content.standing.ranges, strict=False)
@@ -243,15 +219,15 @@ def _headline(content: Theorem, row: Row, words: Formulas) -> Markup:
     return join((
         element("h3", words.rich(content.title)),
         element("span", tally, class_="tally"),
-        element("span", row.paper, class_="faint"),
+        element("span", content.paper, class_="faint"),
         element("span", "other claims: ", join(rest, " "), class_="faint rest") if rest else None,
-        [element("strong", mark, class_="mark") for mark in row.marks],
+        [element("strong", mark, class_="mark") for mark in content.marks],
     ))  # fmt: skip
 
 
 def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str, page: Page) -> Markup:
     """One claim with its own address; text that the claim before it already has is left out."""
-    words, target = page.formulas, page.ids[anchor]
+    words = page.formulas
     standing = [(reading.kind, None), (reading.grade, page.grades.get(reading.grade))]
     title = words.rich(reading.title), (" (", words.rich(reading.apart), ")") if reading.apart else None
     return element(
@@ -261,7 +237,7 @@ def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str
             verdict(reading.verdict), " ", element("span", words.rich(reading.range), class_="range"), " ",
             [element("span", name, title=meaning, class_="standing") for name, meaning in standing if name],
             [element("strong", mark, class_="mark") for mark in reading.marks],
-            element("a", "#", href=f"#{target}", class_="link", aria_label="Link to this claim"),
+            element("a", "#", href=f"#{quote(reading.id, safe=SAFE)}", class_="link", aria_label="Link to this claim"),
         ),
         element("p", title) if reading.title or reading.apart else None,
         words.display(reading.statement) if last is None or reading.statement != last.statement else None,
@@ -269,17 +245,17 @@ def _claim(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str
             element("p", measured(case, words), ("; claimed ", words.rich(case.allowed)) if case.allowed else None)
             for case in reading.telling
         ],
-        _grade(reading, last),
+        _grade(reading, last, words),
         _facts(reading, last, theorem, words),
-        id=None if target == page.ids[theorem.anchor] else target,
+        id=anchor,
         class_="reading", data_kind=reading.kind, data_grade=reading.grade, data_verdict=reading.verdict,
         data_outcome=reading.outcome, data_paper=theorem.paper, data_id=reading.id,
     )  # fmt: skip
 
 
-def _grade(reading: Reading, last: Reading | None) -> list[Markup]:
+def _grade(reading: Reading, last: Reading | None, words: Formulas) -> list[Markup]:
     """The first theorem behind a claim, unless the last claim has it; folded, the reasons and the other theorems."""
-    theorems = [element("p", element("strong", "Theorem: "), sentence) for sentence in reading.theorems]
+    theorems = [element("p", element("strong", "Theorem: "), words.rich(sentence)) for sentence in reading.theorems]
     shown = [] if last is not None and last.theorems == reading.theorems else theorems[:1]
     reasons = [element("p", text) for text in reading.reasons]
     rest = theorems[len(shown) :]

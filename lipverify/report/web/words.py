@@ -18,8 +18,7 @@ import msgspec
 import typst
 
 from lipverify.report.model import Table
-from lipverify.report.readings import Remark
-from lipverify.report.text import APART, Run, Text, rich
+from lipverify.report.text import APART, Run, Text, formula, rich
 from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.words import SIGNS, VERDICTS
 
@@ -137,7 +136,7 @@ class Formulas:
     def _part(self, runs: Text) -> Markup:
         """A formula as display mathematics, or inline if it contains words."""
         alone = len(runs) == 1 and runs[0].kind == "math"
-        return self.placeholder(runs[0], True) if alone else self.rich(runs)
+        return self.placeholder(formula(runs[0].text), True) if alone else self.rich(runs)
 
     def _run(self, run: Run) -> Markup:
         match run.kind:
@@ -147,10 +146,6 @@ class Formulas:
                 return code(run.text)
             case "words":
                 return join(run.text)
-
-    def remarks(self, remarks: Iterable[Remark]) -> list[Markup]:
-        """One paragraph for each text."""
-        return [element("p", self.rich(remark.text)) for remark in remarks]
 
     def table(self, it: Table) -> Markup:
         rows = [[self.rich(cell) for cell in row] for row in it.rows]

@@ -116,10 +116,25 @@ def test_exact_values_are_within_their_own_error_of_the_ball(law: Law, d: int, n
         assert abs(enclosure - value) <= float(getattr(exact, f"{quantity}_error"))
 
 
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_relu_reaches_narrow_windows_of_many_tokens(d: int) -> None:
+    problem = Problem(d=d, n=1e14, law=ReLU())
+    enclosed, exact = certified_terms(problem, 1e4, digits=5), loss_terms(problem, 1e4)
+    for quantity in QUANTITIES:
+        off = arb(0, float(getattr(exact, f"{quantity}_error")))
+        assert ball(enclosed, quantity).overlaps(float(getattr(exact, quantity)) + off)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "d", "n", "w"),
-    [(ReLU(), 2, 10, 5.0), (ReLU(), 5, 2, 5.0), (Affine(), 2, 2, 1000.0), (Cosine(L=3.0), 1000, 50, 40.0)],
+    [
+        (ReLU(), 2, 10, 5.0),
+        (ReLU(), 5, 2, 5.0),
+        (ReLU(), 3, 1e14, 1e4),
+        (Affine(), 2, 2, 1000.0),
+        (Cosine(L=3.0), 1000, 50, 40.0),
+    ],
 )
 def test_exact_values_are_within_their_error_of_the_expensive_balls(law: Law, d: int, n: int, w: float) -> None:
     test_exact_values_are_within_their_own_error_of_the_ball(law, d, n, w)

@@ -15,7 +15,8 @@ from lipverify import Problem, loss_terms
 from lipverify.foundation import Floats
 from lipverify.laws import RBF, Law, Matern, Ridge, Zonal
 from lipverify.loss.exact import Variogram, variogram_of
-from lipverify.loss.exact.variograms.closed import variogram_of_field  # internal: closed forms
+from lipverify.loss.exact.ridge.parts import whole_spectrum  # internal: one method, on its own
+from lipverify.loss.exact.variograms.closed import variogram_of_field, variogram_of_spectrum  # internal: closed forms
 from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of  # internal: what a table interpolates
 from lipverify.loss.exact.variograms.segments import segments  # internal: one method, on its own
 from tests.strategies import target
@@ -183,3 +184,52 @@ def test_a_feature_in_a_small_cap_keeps_its_digits_or_has_no_closed_form(link: L
     assert segments(100, link, (0.8,), meetings_of((0.8,))) is None
     bias = loss_terms(Problem(d=100, n=100, law=Ridge(link, kinks=(0.8,))), 10.0).bias
     assert 0 < bias < 1e-20
+
+
+def of_power(p: float, d: int, theta: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
+    """V of |z|^p and its part beyond a (1 - cos theta), from Gaussian moments over those of their lengths."""
+    scale = mp.gamma((p + 1) / 2) ** 2 * mp.gamma(mp.mpf(d) / 2) / (mp.pi * mp.gamma(mp.mpf(d) / 2 + p))
+
+    def K(t: mp.mpf) -> mp.mpf:
+        return scale * mp.hyp2f1(-p / 2, -p / 2, mp.mpf(1) / 2, t * t)
+
+    rise = scale * p * p * mp.hyp2f1(1 - p / 2, 1 - p / 2, mp.mpf(3) / 2, 1)
+    V = 2 * (K(mp.mpf(1)) - K(mp.cos(theta)))
+    return V, V - 2 * rise * 2 * mp.sin(theta / 2) ** 2
+
+
+@settings(max_examples=4)
+@given(st.floats(1.02, 1.95), st.integers(2, 8), st.lists(st.floats(1e-6, 3.0), min_size=6, max_size=6))
+@example(1.2, 3, [1e-7, 1e-5, 1e-3, 0.1, 1.0, 3.1])
+def test_a_root_above_1_keeps_the_digits_beyond_its_linear_part(p: float, d: int, angles: list[float]) -> None:
+    table = variogram_of(d, lambda z: np.abs(z) ** p, (0.0,), False)
+    theta = np.array(angles)
+    rest, stated = table.beyond_linear(theta), table.rest_off(theta)
+    with mp.workdps(60):
+        off = [
+            abs(float(of_power(mp.mpf(p), d, mp.mpf(at))[1] - value)) for at, value in zip(angles, rest, strict=True)
+        ]
+    share = float(np.max(np.array(off) / stated))
+    target(share, "error over its bound")
+    assert share <= 1
+    assert np.max(np.where(theta >= 1e-5, stated / np.abs(rest), 0.0)) <= 1e-7
+
+
+@settings(max_examples=6)
+@given(st.floats(1500.0, 2e4), st.integers(2, 6))
+def test_the_harmonics_of_a_narrow_link_give_its_variogram(steep: float, d: int) -> None:
+    """E e^{c <q, x + x'>} is a Bessel function of |x + x'| = 2 cos(theta / 2)."""
+
+    def mean(r: mp.mpf) -> mp.mpf:
+        half = mp.mpf(d) / 2 - 1
+        return mp.gamma(half + 1) * (2 / r) ** half * mp.besseli(half, r) * mp.exp(-2 * steep)
+
+    def V(theta: mp.mpf) -> mp.mpf:
+        return 2 * (mean(mp.mpf(2 * steep)) - mean(2 * steep * mp.cos(theta / 2)))
+
+    law = Ridge(lambda z: np.exp(steep * (z - 1)))
+    spectrum = whole_spectrum(law, d)
+    assert spectrum is not None
+    ratio, rise = off_over_stated(variogram_of_spectrum(spectrum), V)
+    target(max(ratio, rise), "error over its bound")
+    assert max(ratio, rise) <= 1

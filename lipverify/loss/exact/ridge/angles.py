@@ -83,7 +83,8 @@ def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density, w
     Where windows are `wide` R is V.
     """
     last = math.pi if edges[-1] > math.pi - 6e-5 else edges[-1]
-    edges = np.concatenate([edges[:-1], [angle for angle in variogram.splits if angle < edges[1]], [last]])
+    splits = [angle for angle in variogram.splits if edges[0] < angle < last]
+    edges = np.sort(np.concatenate([edges[:-1], splits, [last]]))
     # more nodes for a single angle cost almost nothing
     angle, weight = _nodes(rules.contexts.d, edges, variogram.meetings, rules.order + 6)
     p, slack = density(angle)

@@ -26,10 +26,9 @@ from lipverify.loss.exact.quadrature import (
     TABLE,
     Grading,
     LogGrading,
-    chebyshev_points,
-    to_coefficients,
 )
 from lipverify.loss.exact.ridge.pairs import PAIR as PAIR_OF_RELU
+from lipverify.loss.exact.ridge.parts import length_of, whole_spectrum
 from lipverify.loss.exact.ridge.smooth import ENTRY, SIZES
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.variograms.pieces import SIZE
@@ -37,6 +36,7 @@ from lipverify.loss.exact.variograms.planes import Planes, meetings_of
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, rough_ends, steep_places
 from lipverify.loss.exact.variograms.segments import PAIR as JUMPS
 from lipverify.loss.exact.variograms.segments import segments
+from lipverify.loss.exact.variograms.slopes import derivative, is_calm
 from lipverify.loss.exact.variograms.table import CHECKS, SETTLED_ROOT, STRAIGHT_ORDERS, orders_of, root_edges
 from lipverify.loss.work import COPIES, DOUBLE, NANO, TRACING, Counts, price_of
 from lipverify.problem import Problem
@@ -45,9 +45,11 @@ from lipverify.problem.laws import Cosine, ReLU
 from lipverify.problem.own import Ridge, jumps_of
 
 SETTLED = 1e-12
-"""Largest relative difference of means over a few nodes, and size of a coefficient that is rounding."""
+"""Largest relative difference of means over a few nodes."""
 BREAKS = 8
 """Number of intervals of a rule over one token."""
+HARMONIC = 1e5
+"""Nanoseconds for one harmonic at all angles of a table."""
 BRIEF: Counts = ({"tables of the law": TRACING}, 0.0)
 """The cost of tables that take little time."""
 
@@ -102,8 +104,10 @@ _plan.register(Cosine)(lambda law, d: (_smooth_table(math.ceil(law.L) + 16, 2 * 
 def _link_plan(law: Ridge, d: int) -> Plan:
     stages, memory = {"tracing": TRACING}, 0.0
     kinks = tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points)))
+    length = 0 if kinks else length_of(law)
+    if length > SIZES[-1] and (spectrum := whole_spectrum(law, d)) is not None:
+        return ({**stages, "the variogram of the link": spectrum.k.size * HARMONIC * NANO}, memory), _by_angles
     if not kinks and (sight_of(law).narrow is None or not steep_places(law.link)):
-        length = _length(law)
         more, memory = _smooth_table(length, 2 * price_of(law.link))
         stages |= more
         # a longer link does not settle between the last two tables
@@ -122,13 +126,6 @@ def _smooth_table(length: int, price: float) -> Counts:
     return {"the table of a smooth link": seconds}, COPIES * DOUBLE * float(used[-1]) ** 3
 
 
-def _length(law: Ridge) -> int:
-    """Number of Chebyshev coefficients of a link up to the last one above rounding."""
-    size = SIZES[-1]
-    sizes = np.abs(to_coefficients(size) @ np.asarray(law.links(chebyshev_points(size), np)[0], dtype=float))
-    return int(np.max(np.flatnonzero(sizes > SETTLED * np.max(sizes)), initial=0)) + 1
-
-
 def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     """Seconds for the table of a variogram: the search for an order, the pieces, and the values that test them."""
     planes, meetings = Planes(d, lambda z: law.links(z, np)[0], kinks), meetings_of(kinks)
@@ -136,6 +133,8 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
         places = (len(meetings) + 1) * STRAIGHT_ORDERS[1] * (1 + SIZE + 3 * len(CHECKS))
         return places * len(kinks) ** 2 / 2 * JUMPS * NANO
     rooted = has_roots(law.link, kinks, NEAR)
+    if rooted and not jumps_of(law) and is_calm(law.link, kinks):
+        planes = Planes(d + 2, derivative(law.link, kinks, 20), kinks)
     edges = root_edges(meetings) if rooted else [0.0, *meetings, math.pi]
     planes = replace(planes, roots=rooted)
     power = 1 if jumps_of(law) and not rooted else 2

@@ -12,17 +12,21 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.quadrature import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.absolute import relu_averages
 from lipverify.loss.exact.ridge.angles import bias_by_angles
 from lipverify.loss.exact.ridge.smooth import SIZES, cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.ridge.task import ROUNDING, TaskAverages, linear_averages, square_averages
 from lipverify.loss.exact.sight import sight_of
-from lipverify.loss.exact.variograms.closed import variogram_of_field
+from lipverify.loss.exact.variograms.closed import variogram_of_field, variogram_of_spectrum
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
 from lipverify.loss.exact.variograms.table import Variogram, variogram_of
+from lipverify.loss.exact.zonal.harmonics import Spectrum
+from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.work import price_of
 from lipverify.problem.features import UNSEEN
+from lipverify.problem.fine import features
 from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
 from lipverify.problem.own import Ridge, jumps_of
@@ -93,6 +97,8 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
         if hidden is not None:
             _resolving(law, *hidden)
         return (kinked_averages(d, link, kinks, bool(jumps_of(law))),)
+    if (hidden is not None or length_of(law) > SIZES[-1]) and (spectrum := whole_spectrum(law, d)) is not None:
+        return (table_averages(variogram_of_spectrum(spectrum)),)
     if hidden is not None:
         # split at the kinks of the law and where it is steep, so that no feature falls between nodes
         return (kinked_averages(d, link, _resolving(law, *hidden)),)
@@ -101,6 +107,34 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
         split = kinked_averages(d, law.link, places)
         averages = min(split, averages, key=lambda choice: choice.relative_error)
     return (averages,)
+
+
+RESOLVED = 1e-12
+"""Share of the largest Chebyshev coefficient of a link below which others are rounding."""
+
+
+def length_of(law: Ridge) -> int:
+    """Number of Chebyshev coefficients of a link up to the last one above rounding, at most `SIZES[-1]` + 1."""
+    size = SIZES[-1] + 1
+    sizes = np.abs(to_coefficients(size) @ np.asarray(law.links(chebyshev_points(size), np)[0], dtype=float))
+    return int(np.max(np.flatnonzero(sizes > RESOLVED * np.max(sizes)), initial=0)) + 1
+
+
+ENOUGH = 1e-6
+"""Share of a law's variance that may be lost in the rounding of its harmonics: in high dimensions there are many."""
+MOST_HARMONICS = (512, 2048, 8192)
+"""Numbers of harmonics that a link may have; each is a quarter of a second's work per thousand, squared."""
+
+
+def whole_spectrum(law: Ridge, d: int) -> Spectrum | None:
+    """All harmonics above rounding of a formula that is smooth; None if these are too many or lose too many digits."""
+    if (known := features(law.link)) is None or known.places or known.unbounded:
+        return None  # of a kink that nobody sees, harmonics beyond the last matter at small angles
+    for most in MOST_HARMONICS:
+        spectrum = spectrum_of(law, d, most)
+        if spectrum.k.size < most:
+            return spectrum if spectrum.tail + spectrum.tail_error <= ENOUGH * spectrum.total else None
+    return None
 
 
 def _resolving(law: Ridge, share: float, position: float) -> tuple[float, ...]:

@@ -10,8 +10,9 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import versine
-from lipverify.loss.exact.variograms.pieces import Source, scale
+from lipverify.loss.exact.variograms.pieces import TINY, Source, scale
 from lipverify.loss.exact.variograms.table import ANALYTIC, SMALLEST, Variogram, root_edges, share_of, tabulated
+from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
 from lipverify.problem.fields import Variation, variation_of
 from lipverify.problem.law import Law
 
@@ -41,6 +42,29 @@ def sine_less_cosine(theta: Floats) -> Floats:
     small = np.minimum(theta, SMALL)
     series = small**3 * np.polynomial.polynomial.polyval(small**2, CUBIC)
     return np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
+
+
+def variogram_of_spectrum(spectrum: Spectrum) -> Variogram:
+    """The table of V = 2 sum_l k_l (1 - P_l) where all harmonics above rounding are known, with the errors of k_l."""
+    d, degree = spectrum.d, np.arange(1.0, spectrum.k.size + 1)
+
+    def at(theta: Floats, order: int) -> Floats:
+        rows = zip(spectrum.k.tolist(), deficits(d, versine(theta)), strict=False)
+        return sum((2 * k * row for k, row in rows), np.zeros_like(theta))
+
+    table = tabulated(Source(d, at, loses=0), 2, [0.0, math.pi], most=1000, depth=16)
+    # 1 - P_l = slope (1 - t) - at most half of bend (1 - t)^2, and at most 2
+    slope = degree * (degree + d - 2) / (d - 1)
+    bend = slope * (degree - 1) * (degree + d - 1) / (d + 1)
+    off = np.append(2 * spectrum.error, 4 * spectrum.tail_error + 2 * spectrum.tail)
+    slope, bend = np.append(slope, slope[-1]), np.append(bend, bend[-1])
+    gap, edges = float(off @ slope), tuple(piece.low for piece in table.pieces[1:])
+    gaps = np.minimum(gap, 2 * np.sum(off) / np.maximum(versine(np.array([0.0, *edges])), TINY))
+    pieces = tuple(
+        replace(piece, gap=piece.gap + more) for piece, more in zip(table.pieces, gaps.tolist(), strict=True)
+    )
+    rise_gap = table.rise_gap + float(off @ np.sqrt(slope * bend))
+    return replace(table, gap=table.gap + gap, rise_gap=rise_gap, pieces=pieces, splits=edges)
 
 
 def variogram_of_field(law: Law, d: int) -> Variogram:

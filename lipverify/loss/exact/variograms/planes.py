@@ -118,7 +118,7 @@ class Planes:
             scale = np.sqrt(np.maximum(near**2 - base**2, 0.0)) if base == 0 else near**2 / 2
             splits.append(np.broadcast_to(np.minimum(scale.T, last), (theta.size, near.size)))
         if self.roots:
-            grades = base * np.tan(theta / 2)[:, None] * GRADE ** np.arange(1, 12)
+            grades = base * np.tan(theta / 2)[:, None] * GRADE ** np.arange(1, 12, 2)
             splits.append(np.clip(np.where(theta[:, None] < 1, grades, last), 0, last))
         # tau = top sin(omega) removes the singularity at rho = 1, near which there may be a split
         edges = np.arcsin(np.minimum(np.sort(np.concatenate(splits, axis=1), axis=1) / top, 1.0))
@@ -153,7 +153,7 @@ class Planes:
             for crossing in (np.abs(alpha - half), alpha + half):
                 grades = [0.0]
                 if self.roots:
-                    far = theta.max() * GRADE ** np.arange(-2, 2 + math.log(math.pi / theta.min(), GRADE))
+                    far = theta.max() * GRADE ** np.arange(-0.25, 2 + math.log(math.pi / theta.min(), GRADE))
                     grades = [0.0, *far, *-far]
                 for grade in grades:
                     near = np.abs(crossing + grade * theta / theta.max())

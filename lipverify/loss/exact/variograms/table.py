@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.quadrature import CONCENTRATION, clenshaw, gauss_rule, on_panels
+from lipverify.loss.exact.quadrature import CONCENTRATION, clenshaw, gauss_rule, on_panels, root_rule
 from lipverify.loss.exact.variograms.pieces import (
     ROUNDING,
     SAFETY,
@@ -32,6 +32,7 @@ from lipverify.loss.exact.variograms.pieces import (
 from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, is_resolved
 from lipverify.loss.exact.variograms.segments import segments
+from lipverify.loss.exact.variograms.slopes import derivative, is_calm, mean_square
 
 ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
 """Orders of the rules for values; the smallest that settles is used. The second are for links that need many nodes."""
@@ -43,9 +44,11 @@ SETTLED_ROOT = 5e-9
 """Tolerance for a link with roots: relative difference of values by two rules, and size of last coefficients."""
 ANALYTIC = 1e-8
 """If pieces do not settle to this, the link is treated as one with roots."""
+LOST = 1e-6
+"""If the rest of V beyond its linear part is known to this by the derivative of the link, nothing else is tried."""
 MOST_SPLITS = 8
 """Largest number of halvings of a piece."""
-SMALLEST, RATIO = 1e-7, 4.0
+SMALLEST, RATIO = 1e-7, 6.0
 """For a link with roots: below the angle SMALLEST the variogram is a power, and pieces grow by the factor RATIO."""
 
 
@@ -54,14 +57,14 @@ class Variogram:
     """V as a table, with bounds on its errors."""
 
     d: int
-    slope: float  # a = lim V / (1 - t) as t -> 1, or 0 where that limit is not finite
+    slope: float  # a = lim V / (1 - t) as t -> 1, or 0 where that limit is not finite or not known
     power: int  # exponent of F at 0: 1 for links with jumps, 2 for others
-    gap: float  # of V / F; for a link with roots, the relative error of V
-    rise_gap: float  # of (V / F - a) / theta; 0 for a link with roots
+    gap: float  # of V / F; for a link with roots, the relative error of R = V - a (1 - t)
+    rise_gap: float  # of (V / F - a) / theta; for a link with roots, of a
     roots: bool
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Piece, ...]  # of V / F; for a link with roots, of R / F
     meetings: tuple[float, ...]
-    splits: tuple[float, ...] = ()  # small angles between which V varies: every rule over an angle is split there
+    splits: tuple[float, ...] = ()  # angles between which V varies on different scales: every rule is split there
 
     @property
     def largest(self) -> float:
@@ -70,12 +73,14 @@ class Variogram:
 
     def __call__(self, theta: Floats) -> Floats:
         """V."""
-        return np.asarray(scale(self.power, theta) * self._ratio(theta))
+        return np.asarray(scale(self.power, theta) * (self._ratio(theta) + self.roots * self.slope))
 
     def beyond_linear(self, theta: Floats) -> Floats:
         """R = V - a (1 - t)."""
         rise = self.pieces[0].rise is not None
         ratio = self._ratio(theta, rise)
+        if self.roots:
+            return np.asarray(scale(self.power, theta) * ratio)
         rest = np.where(theta <= self.pieces[0].high, theta * ratio, ratio - self.slope) if rise else ratio - self.slope
         return np.asarray(scale(self.power, theta) * rest)
 
@@ -87,23 +92,32 @@ class Variogram:
     @property
     def slope_gap(self) -> float:
         """A bound on the error of the slope."""
-        return 0.0 if self.roots or self.power == 1 else self.gap
+        return self.rise_gap if self.roots else 0.0 if self.power == 1 else self.gap
 
     def rest_off(self, theta: Floats) -> Floats:
         """A bound on the error of R."""
-        if self.roots or self.power == 1:
+        if self.roots:
+            return self._drifted(theta)
+        if self.power == 1:
             return self.off(theta)
         return np.asarray(np.minimum(self.rise_gap * theta, self._gap(theta) + self.gap) * scale(2, theta))
 
     def off(self, theta: Floats) -> Floats:
-        """A bound on the error of V; a power of the angle drifts below the first piece as it does on that."""
+        """A bound on the error of V."""
         if not self.roots:
             return np.asarray(self._gap(theta) * scale(self.power, theta))
+        return np.asarray(self.rise_gap * scale(self.power, theta) + self._drifted(theta))
+
+    def _drifted(self, theta: Floats) -> Floats:
+        """A bound on the error of R; a power of the angle drifts below the first piece as it does on that."""
         first = self.pieces[0]
-        logs = np.log(np.maximum(self(first.low * np.array([1.0, 2.0, 4.0])), TINY))
+        logs = np.log(np.maximum(np.abs(self.beyond_linear(first.low * np.array([1.0, 2.0, 4.0]))), TINY))
         drift = abs(logs[2] - 2 * logs[1] + logs[0]) / math.log(2) ** 2
+        # the exponent used is that between `low` and 2 `low`
         below = np.log(first.low / np.clip(theta, TINY, first.low))
-        return np.asarray(np.minimum(self.gap + drift / 2 * below**2, 1.0) * self(theta))
+        return np.asarray(
+            np.minimum(self.gap + drift / 2 * below * (below + math.log(2)), 1.0) * np.abs(self.beyond_linear(theta))
+        )
 
     @property
     def variance(self) -> float:
@@ -182,10 +196,47 @@ def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> V
         return tabulated(source, 2, root_edges(meetings), meetings, orders_of(link, kinks, True))
 
     first, second = (rooted, plain) if has_roots(link, kinks, NEAR) else (plain, rooted)
+    if first is rooted and not jumps and is_calm(link, kinks):
+        bent = by_derivative(d, link, kinks, meetings)
+        if share_of(bent) <= LOST:
+            return bent
     table = first()
     if share_of(table) <= ANALYTIC:
         return table
     return min(table, second(), key=share_of)
+
+
+def by_derivative(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float, ...]) -> Variogram:
+    """The table of a link with roots and a finite derivative, from the variogram of that (see `slopes`)."""
+
+    def slope_of(order: int) -> Link:
+        return derivative(link, kinks, 14 + order // 8)
+
+    def of_derivative(theta: Floats, order: int) -> Floats:
+        return Planes(d + 2, slope_of(order), kinks, roots=True).at(theta, order)
+
+    edges, orders = root_edges(meetings), ORDERS[2:6]  # beyond, rounding of h' at the smallest angles remains
+    inner = tabulated(Source(d + 2, of_derivative, roots=True, loses=1), 2, edges, meetings, orders)
+    panels = np.array([0.0, *(piece.low for piece in inner.pieces), math.pi])
+
+    def bend(theta: Floats, order: int, of: Callable[[Floats], Floats] = inner) -> Floats:
+        angle, weight = on_panels(np.minimum(panels, theta[:, None]), root_rule(order))
+        return np.asarray(np.sum(weight * of(angle) * np.sin(angle), axis=(1, 2)) / d)
+
+    # from here on the part of the integral below the first piece of `inner`, where that drifts, is small
+    first = np.array([RATIO**2 * SMALLEST])
+    table = tabulated(Source(d, bend, roots=True), 2, root_edges(meetings, float(first[0])), meetings, ORDERS[2:])
+    below = float((bend(first, ORDERS[-1], inner.off) / bend(first, ORDERS[-1]))[0])
+    squares = [mean_square(d + 2, slope_of(order), kinks, order) for order in (64, 90)]
+    slope, off = 2 / d * squares[1], 8 / d * abs(squares[1] - squares[0])
+    pieces = tuple(replace(piece, values=-piece.values) for piece in table.pieces)
+    table = replace(
+        table, slope=slope, gap=table.gap + inner.gap + below, rise_gap=off + SETTLED * slope, pieces=pieces
+    )
+    # the identity holds only between declared kinks: compare with means over planes
+    theta = math.pi * CHECKS
+    apart = np.abs(table(theta) - Planes(d, link, kinks, roots=True).at(theta, orders[-1]))
+    return replace(table, gap=max(table.gap, float(np.max(apart / np.abs(table.beyond_linear(theta))))))
 
 
 def orders_of(link: Link, kinks: tuple[float, ...], roots: bool) -> tuple[int, ...]:
@@ -212,6 +263,7 @@ def tabulated(
     orders: tuple[int, ...] = ORDERS,
     most: int = 60,  # pieces of means over planes take seconds per hundred
     splits: tuple[float, ...] = (),
+    depth: int = MOST_SPLITS,
 ) -> Variogram:
     """Pieces between the edges, split if they do not settle and are few; by the rule of smallest order that settles.
 
@@ -220,11 +272,11 @@ def tabulated(
     ratio = Ratio(source, power, _order(source, power, edges, orders))
     pieces: list[Piece] = []
     unsettled = list(pairwise(edges))
-    for depth in range(MOST_SPLITS + 1):
+    for halved in range(depth + 1):
         fits = ratio.pieces(unsettled)
         unsettled = []
         for piece in fits:
-            if depth == MOST_SPLITS or _settled(piece, source):
+            if halved == depth or _settled(piece, source):
                 pieces.append(piece)
             else:
                 middle = piece.high / 4 if 4 * piece.low < piece.high else (piece.low + piece.high) / 2

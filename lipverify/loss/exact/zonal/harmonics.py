@@ -28,6 +28,11 @@ class Spectrum:
         known = np.asarray(k, dtype=float)
         return cls(d, known, 8 * EPS * known, 0.0, 0.0)
 
+    def upto(self, count: int) -> Spectrum:
+        """The same with at most `count` coefficients, the others in the tail."""
+        rest, off = (float(np.sum(column[count:])) for column in (self.k, self.error))
+        return Spectrum(self.d, self.k[:count], self.error[:count], self.tail + rest, self.tail_error + off)
+
     @property
     def total(self) -> float:
         """Var f(x) = sum of all k_l with l > 0."""
@@ -49,10 +54,14 @@ def deficits(d: int, near: Floats) -> Iterator[Floats]:
 
     D_{l+1} - D_l = (l (D_l - D_{l-1}) + (2l + d - 2) near P_l) / (l + d - 2).
     """
-    deficit, step = near, near
+    deficit, step = near, near.copy()
     degree = 1
     while True:
         yield deficit
-        step = (degree * step + (2 * degree + d - 2) * near * (1 - deficit)) / (degree + d - 2)
+        rise = 1 - deficit
+        rise *= near
+        rise *= (2 * degree + d - 2) / (degree + d - 2)
+        step *= degree / (degree + d - 2)
+        step += rise
         deficit = deficit + step
         degree += 1

@@ -22,7 +22,7 @@ from lipverify.problem.fine import NEARBY, cancelled, features, unseen
 from lipverify.problem.law import RidgeLaw
 
 ROUNDING = 32 * EPS
-"""Rounding of an average over the sphere, relative to the largest value of the averaged function."""
+"""Rounding of an average over the sphere, relative to the average size of the averaged function."""
 INSIDE = math.nextafter(1.0, 0.0)
 """The largest |z| of a node: at +-1 and at a kink, sets of measure zero, a link may jump, as floor(z) does."""
 
@@ -96,7 +96,8 @@ def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) ->
         missed = max(unseen(d, partial(at, i=i), float(variance), split) for i, variance in enumerate(link_variances))
     variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
     # subtracting the mean leaves a rounding error of eps times the size of the values, not their spread
-    noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
+    sizes = (np.abs(centred) + np.abs(values) / 8) @ weight[0]  # |P_l| <= 1, and narrow features weigh little
+    noise = ROUNDING * float(np.max(sizes))
     noise += _shaken(inside, values, weight[0])
 
     # to the last bit at all nodes: then odd coefficients are zero
@@ -188,7 +189,7 @@ def _listed(
     (rest, slack), k, errors, quiet = total, [], [], 0
     for degree, deficit in enumerate(deficits(d, near), 1):
         spend(near.size, COEFFICIENT * len(centred), "the spectrum of the law")
-        value, error, silent = coefficient(degree, centred @ (weight * (1 - deficit)).T)
+        value, error, silent = coefficient(degree, (centred * (1 - deficit)) @ weight.T)
         if error > max(rest, total[1]) and degree > 1:
             break
         k.append(value)

@@ -29,6 +29,8 @@ ROUGH_STRIDE = 4
 """Multiple of the step for rough values: with it, e^{-pi^2 / step} is 3e-9."""
 MOST_DEGREES, MOST_POINTS = 20_000, 60_000
 """Most harmonics, and most nodes, of one sum."""
+SHORT = 1024
+"""A spectrum of fewer harmonics takes some milliseconds."""
 MOST_WORK = 10_000_000
 """Largest number of harmonics times points in u with their own rule: about two minutes."""
 OTHERWISE = "method='montecarlo', or route='ridge' for a law with links, a covariance or a variogram"
@@ -129,7 +131,9 @@ def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
             f"w = {w:g}: windows hold few tokens and the zonal route would need more than {most} harmonics at each of "
             f"{u.size} points, minutes of work; use a smaller w, {OTHERWISE}."
         )
-    spectrum = spectrum_of(law, d, int(min(count, MOST_DEGREES)))
+    # if long a power of two, so that a search over w has few spectra to compute
+    listed = int(min(count if count < SHORT else 2 ** math.ceil(math.log2(count)), MOST_DEGREES))
+    spectrum = spectrum_of(law, d, listed).upto(int(min(count, listed)))
     if count > MOST_DEGREES and spectrum.tail > spectrum.tail_error:
         raise OutOfReach(
             f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {count:.0f} harmonics, "
