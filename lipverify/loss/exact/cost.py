@@ -61,7 +61,7 @@ def loss_cost(problem: Problem, w: Reals, *, route: Route | None = None) -> Cost
 
 def plan_of(problem: Problem, w: Floats, route: Route | None = None) -> Cost:
     """The cost at all w of the requested route, or of the routes that the table tries first."""
-    law, _ = sight_of(problem.law).shown(problem.d)
+    law, _ = sight_of(problem.law).shown
     problem = problem.replace(law=law)
     if route is not None:
         return cost_of(problem, w, route)

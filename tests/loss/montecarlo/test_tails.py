@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Ellipsoid
 from lipverify.foundation import Floats, normals
-from lipverify.foundation.arrays import EPS
+from lipverify.foundation.arrays import EPS  # internal: bounds that differ by rounding alone
 from lipverify.foundation.means.betting import NEGLIGIBLE  # internal: the probability that bets allow
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Sum
