@@ -41,7 +41,7 @@ from lipverify.problem.laws import Affine, Linear, Quadratic, ReLU
 LARGEST_D = 1000
 """Largest d: the density of |x| there has as many nodes as in small d, and larger d is untested."""
 FLAT = 1e-6
-"""The kappa below which A, M and V equal those at 0: they are even in kappa."""
+"""The kappa below which A and V equal those at 0, and M is linear: A and V are even in kappa."""
 REACH = 9.3
 """Standard deviations beyond which a normal average is below e^-42."""
 PANEL = 2.5
@@ -208,7 +208,9 @@ def _moments(law: Law, d: int, n: float, kappa: float, rule: Rule) -> Floats:
     task = directions(law, d, rule.directions)
     if kappa < FLAT:
         bias, noise = _uniform(n, task)
-        return np.array([noise, bias / (n + 1), *(float(node.link.mean(np.zeros(1), 1.0)[0]) for node in task)])
+        # the mean score of the weights is kappa (1 - 1/n) + O(kappa^3)
+        means = (node.link.mean(np.array([node.c * kappa * (1 - 1 / n)]), 1.0)[0] for node in task)
+        return np.array([noise, bias / (n + 1), *means])
     kinked = any(node.link is ABSOLUTE for node in task)
     u, du = _log_lambda(n, kappa, rule.step, kinked)
     z, y, step = _scores(u, kappa, rule, kinked)
@@ -255,16 +257,15 @@ def _log_lambda(n: float, kappa: float, step: float, kinked: bool) -> tuple[Floa
     # for large kappa they vary over kappa / sqrt(2 log n), which is kappa times the distance of the two largest z
     scale = max(1.0, 1.4 * kappa / (1 + math.sqrt(2 * math.log(n))))
     if not (kinked and n < FEW and scale > 1):
-        u = low + step * scale * np.arange(math.ceil((high - low) / (step * scale)) + 1)
-        return u, np.full(u.shape, step * scale)
+        count = math.ceil((high - low) / (step * scale)) + 1
+        return np.asarray(low + step * scale * np.arange(count)), np.full(count, step * scale, dtype=np.float64)
     # but around u = 0, where the token is at the kink, over 1: points are equidistant in u / scale + 2 asinh(u / 2)
     first, last = (end / scale + 2 * math.asinh(end / 2) for end in (low, high))
     v = np.arange(first, last + step, step)
     u = np.clip(np.sinh(np.clip(v, -700, 700) / 2) * 2, low, high)
     for _ in range(30):
-        slope = 1 / scale + 1 / np.hypot(1, u / 2)
-        u = u - (u / scale + 2 * np.arcsinh(u / 2) - v) / slope
-    return u, step / (1 / scale + 1 / np.hypot(1, u / 2))
+        u -= (u / scale + 2 * np.arcsinh(u / 2) - v) / (1 / scale + 1 / np.hypot(1, u / 2))
+    return np.asarray(u, dtype=float), np.asarray(step / (1 / scale + 1 / np.hypot(1, u / 2)), dtype=float)
 
 
 def _log_mean(k: int, u: float, kappa: float) -> float:
