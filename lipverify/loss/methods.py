@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -32,7 +33,7 @@ from lipverify.loss.terms import (
 )
 from lipverify.loss.work import Progress, budgeted
 from lipverify.problem import Problem
-from lipverify.problem.covariates import Sphere
+from lipverify.problem.covariates import Gaussian, Sphere
 from lipverify.problem.law import Sum
 from lipverify.problem.laws import Affine
 from lipverify.problem.own import refusing
@@ -155,7 +156,7 @@ def _in_isotropic_form(method: LossMethod, problem: Problem, w: Floats, options:
         elif not (problem.isotropic and options.get("M") is None):
             if isinstance(problem.covariates, Sphere) and options.get("M") is None:
                 require_isotropic(problem, "method='exact'")
-            return _whitened(problem, w, options)
+            return _whitened(method, problem, w, options)
         require_isotropic(problem, "method='exact'")
         return method.serve(problem, w, options)
 
@@ -378,7 +379,8 @@ def loss_terms(problem: Problem, w: Reals, method: str | LossMethod = "exact", *
         w^{-1/2} wide: it narrows as w grows.
     method
         "exact": quadrature whose cost does not depend on n, for any isotropic law, and for problems that whitening
-        makes isotropic: `M`, by default the identity, is the matrix of the scores w x_i^T M x.
+        makes isotropic: `M`, by default the identity, is the matrix of the scores w x_i^T M x. For normal covariates
+        the law is `Affine`, `Linear`, `Quadratic` or `ReLU`.
         "montecarlo": sampling of tokens and tasks, for any covariates and any law that can be drawn.
         "asymptotic": the leading terms, derived by SymPy, with their range of validity.
         "certified": balls that are proved to contain the values, with 20 digits.
@@ -481,13 +483,16 @@ def _summed(law: Sum, problem: Problem, w: Floats, terms: Callable[[Problem], Lo
     )
 
 
-def _whitened(problem: Problem, w: Any, options: dict[str, Any]) -> LossTerms:
+def _whitened(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
     """Exact terms of a problem that is isotropic in other coordinates, where w is scaled by c."""
     form = isotropic_form(problem, options.pop("M", None))
-    terms = loss_terms(form.problem, form.factor * w, "exact", **options)
+    terms = method.serve(form.problem, form.factor * w, options)
     # the terms have factors that are powers of w, c and the coordinates with exponents of at most (d + 3) / 2
     off = (problem.d + 3) * (form.off + EPS)
-    errors = {
-        f"{name}_error": getattr(terms, f"{name}_error") + off * getattr(terms, name) for name in ("noise", "bias")
-    }
-    return replace(terms, problem=problem, w=w, **errors)
+    noise_error, bias_error = terms.noise_error + off * terms.noise, terms.bias_error + off * terms.bias
+    if isinstance(problem.covariates, Gaussian):
+        # there powers of n as well, and the bias may be the square of a small difference
+        off += 4 * math.log(problem.n) * (form.off + EPS)
+        spread = np.sqrt(form.problem.law.amplitude_variance * terms.bias)  # type: ignore[attr-defined]
+        noise_error, bias_error = terms.noise_error + off * terms.noise, terms.bias_error + off * (terms.bias + spread)
+    return replace(terms, problem=problem, w=w, noise_error=noise_error, bias_error=bias_error)

@@ -59,7 +59,7 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
 
 
 class Sphere(Covariates, frozen=True, tag="sphere"):
-    """Uniform on S^{d-1}: the only covariates for which the exact methods have their reductions.
+    """Uniform on S^{d-1}: the covariates of all exact methods.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import latex_number, table
 from lipverify.foundation.validation import instance, real, whole
-from lipverify.problem.covariates import Covariates, Sphere
+from lipverify.problem.covariates import Covariates, Gaussian, Sphere
 from lipverify.problem.law import Law, Sum, require_dimension, summands
 from lipverify.problem.own import require_defined
 
@@ -43,7 +43,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     d
-        Ambient dimension, from 2 to 10^6: tokens live on S^{d-1} in R^d.
+        Ambient dimension, from 2 to 10^6, or from 1 for normal covariates: tokens live on S^{d-1} in R^d.
     n
         Context length: any integer or integral float from 1 to 1e30. An integer is kept as it is, however large.
     law
@@ -51,7 +51,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     sigma
         Standard deviation of the label noise; finite, >= 0.
     covariates
-        Law of the query and the tokens, see `lipverify.covariates`; only sampling goes beyond the sphere.
+        Law of the query and the tokens, see `lipverify.covariates`; beyond the sphere the exact method has normal
+        covariates, and what whitening makes isotropic.
 
     Raises
     ------
@@ -76,7 +77,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         fix = msgspec.structs.force_setattr
-        fix(self, "d", whole("d", self.d, 2, "the ambient dimension", LARGEST_D))
+        least = 1 if isinstance(self.covariates, Gaussian) else 2  # the sphere of R^1 has two points
+        fix(self, "d", whole("d", self.d, least, "the ambient dimension", LARGEST_D))
         fix(self, "n", context_length(self.n))
         fix(self, "sigma", _noise(self.sigma))
         if not isinstance(self.law, Law):

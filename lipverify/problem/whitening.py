@@ -1,16 +1,19 @@
 r"""Problems that are isotropic after a linear change of coordinates x = A u, with a matrix M that matches it.
 
-With u uniform on the sphere, scores w x_i^T M x are w u_i^T (A^T M A) u, and a law f(x) = g(B^T x) is g((A^T B)^T u).
-If A^T M A = c I and A^T B is orthogonal, the loss is that of g on the sphere at the window c w.
+With u uniform on the sphere or N(0, I), scores w x_i^T M x are w u_i^T (A^T M A) u, and f(x) = g(B^T x) is
+g((A^T B)^T u).
+If A^T M A = c I and A^T B is orthogonal, the loss is that of g in u at the window c w.
 
 Source: Collins et al., slides, Lemma 1, where A = Sigma^{1/2}, B = Sigma^{-1/2} and M = w Sigma^{-1}.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
@@ -18,6 +21,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.problem.composed import LowRank, Transformed
 from lipverify.problem.covariates import Gaussian, Sphere
 from lipverify.problem.law import Law, by_law
+from lipverify.problem.laws import Affine, Linear, Quadratic, ReLU
 from lipverify.problem.matrices import ORTHONORMAL, rows
 from lipverify.problem.problem import Problem, require_problem
 
@@ -33,7 +37,7 @@ class IsotropicForm(NamedTuple):
 
 
 def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
-    """The isotropic problem whose loss at c w is that of a problem, with covariates on the sphere or an ellipsoid, for
+    """The isotropic problem whose loss at c w is that of a problem, with covariates on an ellipsoid or normal ones, for
     scores w x_i^T M x; refused if there is none to ten digits.
     """
     require_problem(problem)
@@ -42,8 +46,8 @@ def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
     if matrix.shape != (d, d):
         raise InvalidInput(f"M = {shown(M)}: it must be a {d} x {d} matrix of finite real numbers.")
     A = problem.covariates.stretch(d)
-    if A is None or isinstance(problem.covariates, Gaussian):
-        raise InvalidInput(_refusal(problem, "its covariates are no ellipsoid"))
+    if A is None:
+        raise InvalidInput(_refusal(problem, "its covariates are neither an ellipsoid nor normal"))
     scores = A.T @ matrix @ A
     factor = float(np.trace(scores)) / d
     off = float(np.max(np.abs(scores - factor * np.eye(d))) / abs(factor)) if factor else np.inf
@@ -51,14 +55,30 @@ def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
         raise InvalidInput(_refusal(problem, "A^T M A is no positive multiple of I, where x = A u"))
     law, unorthogonal = _in_u(problem.law, A)
     if not unorthogonal <= ORTHONORMAL:
-        raise InvalidInput(_refusal(problem, "f is not isotropic in u, where x = A u with u on the sphere"))
-    return IsotropicForm(problem.replace(law=law, covariates=Sphere()), factor, max(off, unorthogonal))
+        raise InvalidInput(_refusal(problem, "f is not isotropic in u, where x = A u"))
+    covariates = Gaussian(np.ones(d)) if isinstance(problem.covariates, Gaussian) else Sphere()
+    return IsotropicForm(problem.replace(law=law, covariates=covariates), factor, max(off, unorthogonal))
 
 
 @by_law
 def _in_u(law: Law, A: Floats) -> tuple[Law, float]:
     """The law in u, and its deviation from isotropy."""
-    return law, float(np.max(np.abs(A.T @ A - np.eye(len(A))))) if law.isotropic else np.inf
+    if not law.isotropic:
+        return law, np.inf
+    radius = math.sqrt(np.trace(A.T @ A) / len(A))
+    scaled = stretched(law, radius) if abs(radius - 1) > ORTHONORMAL else None
+    square = 1.0 if scaled is None else radius**2
+    return scaled or law, float(np.max(np.abs(A.T @ A / square - np.eye(len(A)))))
+
+
+@by_law
+def stretched(law: Law, radius: float) -> Law | None:
+    """The law of f(radius x), if it is one of the same class."""
+    return None
+
+
+stretched.register(Affine, Linear, ReLU)(lambda law, radius: replace(law, L=radius * law.L))
+stretched.register(Quadratic)(lambda law, radius: replace(law, L=radius**2 * law.L))
 
 
 @_in_u.register(Transformed, LowRank)

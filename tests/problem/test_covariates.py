@@ -298,8 +298,8 @@ def test_the_best_window_of_a_whitened_problem() -> None:
         ({}, np.zeros((3, 3)), "A^T M A is no positive multiple"),
         ({"law": ReLU()}, "inverse", "f is not isotropic in u"),
         ({"law": LowRank(axes(3, 1), ReLU())}, "inverse", "f is not isotropic in u"),
-        ({"covariates": Gaussian([1.0, 1.0, 1.0])}, "inverse", "no ellipsoid"),
-        ({"covariates": ProductOfSpheres(axes(3, 1))}, "inverse", "no ellipsoid"),
+        ({"covariates": Gaussian([1.0, 1.0, 2.0])}, None, "A^T M A is no positive multiple"),
+        ({"covariates": ProductOfSpheres(axes(3, 1))}, "inverse", "neither an ellipsoid nor normal"),
         ({}, np.eye(2), "3 x 3"),
     ],
 )

@@ -10,6 +10,7 @@ variograms/  variograms of laws, independent of n and w
 ridge/       the ridge route, which combines both, for laws given by links, a covariance or a variogram
 zonal/       the zonal route, for every isotropic law, harmonic by harmonic
 kernel       attention with any kernel on linear tasks
+normal       covariates N(0, I)
 
 Code outside this folder imports from here only, not from its modules.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from lipverify.foundation.arrays import TINY, Floats
 from lipverify.foundation.validation import chosen
 from lipverify.loss.exact.cost import begin, cost_of, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
+from lipverify.loss.exact.normal import normal_terms
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import ROUTES, Row, groups, rows_of
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
@@ -23,6 +24,7 @@ from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import ErrorKind, LossTerms, Route
 from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
+from lipverify.problem.covariates import Gaussian
 from lipverify.problem.fine import UnseenError
 from lipverify.problem.law import summands
 
@@ -86,6 +88,9 @@ def rough_terms(
 
 def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tuple[Floats, Floats]:
     """(noise, bias) for a law that is not a sum."""
+    if isinstance(problem.covariates, Gaussian):
+        terms = exact_terms(problem, w[:count], route=route)
+        return terms.noise, terms.bias
     law, _ = sight_of(problem.law).shown
     problem, sight = problem.replace(law=law), sight_of(law)
     first, averaged = 0, sight.averaged and route != "zonal"
@@ -108,6 +113,10 @@ def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tupl
 
 def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
     """Terms by the requested route, or by the routes of the table."""
+    if isinstance(problem.covariates, Gaussian):
+        if route is not None:
+            raise InvalidInput(f"route = {route!r}: covariates gaussian have one route; leave it out.")
+        return _of(problem, w, normal_terms(problem, w))
     replacement, sentence = sight_of(problem.law).shown
     if replacement != problem.law:
         terms = _terms(problem.replace(law=replacement), w, route)
@@ -126,7 +135,11 @@ def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
 def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
     """Terms by one route, if the budget allows it."""
     begin(problem, cost_of(problem, w, route), route)
-    bias, noise, bias_error, noise_error = ROUTES[route].terms(problem, w)
+    return _of(problem, w, ROUTES[route].terms(problem, w), sight_of(problem.law).error_kind(route))
+
+
+def _of(problem: Problem, w: Floats, columns: Iterable[Floats], kind: ErrorKind = "bounded") -> LossTerms:
+    bias, noise, bias_error, noise_error = columns
     return LossTerms(
         problem=problem,
         method="exact",
@@ -135,7 +148,7 @@ def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
         noise=noise,
         bias_error=bias_error,
         noise_error=noise_error,
-        error_kind=sight_of(problem.law).error_kind(route),
+        error_kind=kind,
     )
 
 

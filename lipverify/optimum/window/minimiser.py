@@ -8,6 +8,7 @@ better than one label, and the loss is L(infinity) - C/w + ..., C > 0.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any, Literal
 
@@ -27,14 +28,13 @@ from lipverify.loss.terms import ErrorKind, Route
 from lipverify.loss.work import Progress, budgeted
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, REACH, LocalLoss, Minimum, OriginLoss
 from lipverify.problem import Problem
+from lipverify.problem.covariates import Gaussian
 from lipverify.problem.own import refusing
 from lipverify.problem.problem import require_problem
 from lipverify.problem.whitening import isotropic_form
 
 STEP = math.log(2.0)
 """Step in log w between the windows of the scan."""
-START = math.log(REACH) - 2 * STEP
-"""log of the first w of a scan: two steps below the smallest optimum, so that it lies between others."""
 BLOCK = 6
 """Number of w evaluated in one call of the scan; the scan may end after each."""
 ROUGH = 1e-3
@@ -53,12 +53,17 @@ def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[
         raise OutOfReach(f"the loss at w = {w:.6g} is less than its error, for {problem!r}. {reason}".strip())
     if np.argmin(loss) == loss.size - 1:
         raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}: it is flat to rounding.")
-    # the first two w are below REACH
-    inside = 2 + np.flatnonzero((loss[2:-1] <= loss[1:-2]) & (loss[2:-1] <= loss[3:]))
+    first = 1 if isinstance(problem.covariates, Gaussian) else 2  # on the sphere the first two w are below REACH
+    inside = first + np.flatnonzero((loss[first:-1] <= loss[first - 1 : -2]) & (loss[first:-1] <= loss[first + 1 :]))
     minima = [_refined(x, loss, i) for i in inside.tolist()]
     enough = 1.05 * min([float(loss.min()), *(value for _, value in minima)])
-    near_zero = bool(loss[x <= math.log(REACH)].min() <= enough)
-    return near_zero, [point for point, value in minima if value <= enough and point > math.log(REACH) - STEP / 2]
+    near_zero = bool(loss[x <= _least(problem)].min() <= enough)
+    return near_zero, [point for point, value in minima if value <= enough and point > _least(problem) - STEP / 2]
+
+
+def _least(problem: Problem) -> float:
+    """log of the w up to which the minima are those of `OriginLoss`, or not told from zero for normal covariates."""
+    return math.log(REACH) - 12 * STEP * isinstance(problem.covariates, Gaussian)
 
 
 def _scan(problem: Problem, route: Route | None) -> tuple[Floats, Floats]:
@@ -66,14 +71,18 @@ def _scan(problem: Problem, route: Route | None) -> tuple[Floats, Floats]:
     # beyond 100 times the scale of the nearest token, from its distance or in high dimension from those of the next
     # ones, the loss rises to its limit like -1/w
     d, tokens = problem.d, math.log(float(problem.n))
-    far = max(2 / (d - 1) * tokens, math.log(2 * d * tokens) / 2) + math.log(100.0)
+    far = math.log(2 * d * tokens) / 2 + math.log(100.0)
+    normal = isinstance(problem.covariates, Gaussian)
+    if not normal:
+        far = max(2 / (d - 1) * tokens + math.log(100.0), far)
     x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
     noise, together = np.zeros(2), BLOCK
     while not too_noisy and x[-1] < far:
-        block = START + STEP * (x.size - 1 + np.arange(together))
+        block = _least(problem) + STEP * (x.size - 3 + np.arange(together))
         w = np.exp(block)
         count = min(int(np.count_nonzero(block < far + STEP)), _until(noise, float(loss.min())))
-        beyond = problem.sigma**2 * least_noise(problem.d, float(problem.n), w[:count]) > (1 + ROUGH) * loss.min()
+        lower = np.zeros(count) if normal else least_noise(problem.d, float(problem.n), w[:count])
+        beyond = problem.sigma**2 * lower > (1 + ROUGH) * loss.min()
         count = int(np.argmax(beyond)) + 1 if beyond.any() else count
         try:
             more, bias = rough_terms(problem, w, count, route)
@@ -231,6 +240,10 @@ def optimal_window(
 def _optimal(problem: Problem, route: Route | None, M: Matrix | None) -> Optimum:
     if M is not None or not problem.isotropic:
         return _whitened(problem, route, M)
+    return _located(problem, route)
+
+
+def _located(problem: Problem, route: Route | None) -> Optimum:
     if problem.law.constant and problem.sigma == 0:
         condition = "L = 0" if hasattr(problem.law, "L") else f"law = {problem.law!r} is constant"
         raise InvalidInput(f"{condition} and sigma = 0: the loss is zero at every window; make one of them positive.")
@@ -240,7 +253,7 @@ def _optimal(problem: Problem, route: Route | None, M: Matrix | None) -> Optimum
 def _whitened(problem: Problem, route: Route | None, M: Matrix | None) -> Optimum:
     """The optimum in coordinates in which the problem is isotropic; there w is c times the w of the problem."""
     form = isotropic_form(problem, M)
-    optimum = optimal_window(form.problem, route=route)
+    optimum = _located(form.problem, route)
     w, off = optimum.w / form.factor, (problem.d + 3) * (form.off + EPS)
     errors = {"w_error": optimum.w_error / form.factor + off * w, "loss_error": optimum.loss_error + off * optimum.loss}
     return replace(optimum, problem=problem, w=w, **errors)
@@ -251,7 +264,12 @@ def _minimised(question: tuple[Problem, Route | None]) -> Optimum:
     if problem.law.constant or problem.n == 1:
         return _optimum(problem, _at_zero(problem, route))
     near_zero, starts = competing(problem, route)
-    minima = list(OriginLoss.of(problem, route).minima()) if near_zero else []
+    minima = []
+    if near_zero:
+        if isinstance(problem.covariates, Gaussian):
+            minima = [dataclasses.replace(_at_zero(problem, route), w_error=math.exp(_least(problem)))]
+        else:
+            minima = list(OriginLoss.of(problem, route).minima())
     minima += [candidate for x in starts if (candidate := _polished(problem, x, route)) is not None]
     best = min(minima, key=lambda minimum: minimum.loss, default=None)
     if best is None:
@@ -279,7 +297,7 @@ def _polished(problem: Problem, x: float, route: Route | None) -> Minimum | None
         if abs(root) <= INSIDE:
             return local.minimum(root)
         x += HALF_WIDTH * root * (1 if abs(root) < 1 else 1.8)
-        if x < math.log(REACH) - 2 * HALF_WIDTH:
+        if x < _least(problem) - 2 * HALF_WIDTH:
             return None
     raise OutOfReach(f"no minimum was found near w = {math.exp(x):.6g} for {problem!r}.")
 
