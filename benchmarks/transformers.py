@@ -14,7 +14,7 @@ import numpy as np
 from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.families import NAMES, family_named
 from lipverify.linear_transformer.regression.contexts import Regression
-from lipverify.linear_transformer.regression.noise import UniformNoise
+from lipverify.problem.noise import UniformNoise
 from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.linear_transformer.training.objective import Objective, draw_sample
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         Regression as Regression,
         draw_contexts as draw_contexts,
     )
-    from lipverify.linear_transformer.regression.noise import (
+    from lipverify.problem.noise import (
         CategoricalNoise as CategoricalNoise,
         UniformNoise as UniformNoise,
     )

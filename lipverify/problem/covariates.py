@@ -8,12 +8,18 @@ from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
+from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats, Matrix, to_device
+from lipverify.foundation.arrays import EPS, Array, Floats, Matrix, to_device
+from lipverify.foundation.quoting import shown
 from lipverify.foundation.sphere import on_sphere
+from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows, square_root
+
+Fourth = Callable[[Floats], Floats]
+"""From a symmetric S to E <x, S x> x x^T: the fourth moments of a vector x."""
 
 
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
@@ -29,12 +35,25 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
 
     def points(self, normals: Array, xp: Any) -> Array:
         """Covariates made of standard normals, (..., d) -> (..., d)."""
-        raise NotImplementedError
+        raise InvalidInput(
+            f"covariates = {shown(self)}: they are not made of d normals, as a Problem needs; give them to "
+            "lipverify.prompts.Prompts."
+        )
+
+    def draw(self, rng: Generator, shape: tuple[int, ...]) -> Floats:
+        """Independent draws, of shape (..., d)."""
+        return np.asarray(self.points(standard_normals(rng, shape), np))
+
+    def moments(self, d: int) -> tuple[Floats, Fourth]:
+        """E x x^T, (d, d), and the map from a symmetric S to E <x, S x> x x^T; refused if there is no closed form."""
+        raise InvalidInput(
+            f"{shown(self)}: its moments have no closed form here; use lipverify.prompts.risk, which samples."
+        )
 
     @property
     def radius(self) -> float:
         """A bound on |x|."""
-        raise NotImplementedError
+        return math.inf
 
     @property
     def scale(self) -> float:
@@ -78,6 +97,10 @@ class Sphere(Covariates, frozen=True, tag="sphere"):
         """1."""
         return 1.0
 
+    def moments(self, d: int) -> tuple[Floats, Fourth]:
+        """I / d, and (2 S + tr S I) / (d (d + 2))."""
+        return _elliptic_moments(np.eye(d), 1 / d, 1 / (d * (d + 2)))
+
     def stretch(self, d: int) -> Floats:
         """The identity."""
         return np.eye(d)
@@ -91,6 +114,7 @@ class Elliptical(Covariates, frozen=True):
     """x = Sigma^{1/2} u, where every rotation of u is drawn like u; Sigma is positive definite, or its diagonal."""
 
     Sigma: Matrix | Sequence[float]
+    singular: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         given = self.Sigma
@@ -100,9 +124,12 @@ class Elliptical(Covariates, frozen=True):
         except InvalidInput:
             matrix = np.array(rows("Sigma", given))
         symmetric = matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T)
-        if not symmetric or not np.linalg.eigvalsh(matrix)[0] > 0:
+        least = np.linalg.eigvalsh(matrix)[0] if symmetric else -math.inf
+        # the least eigenvalue of a product B B^T is 0 up to rounding
+        if not (least > 0 or (self.singular and least >= -8 * len(matrix) * EPS * np.abs(matrix).max())):
+            rule = "semidefinite" if self.singular else "definite"
             raise InvalidInput(
-                f"Sigma = {given!r}: Sigma must be a symmetric positive definite matrix, or its diagonal."
+                f"Sigma = {shown(given)}: it must be a symmetric positive {rule} matrix, or its diagonal."
             )
         msgspec.structs.force_setattr(self, "Sigma", rows("Sigma", matrix))
 
@@ -147,6 +174,10 @@ class Ellipsoid(Elliptical, frozen=True, tag="ellipsoid"):
         """Sigma^{1/2} z / |z|."""
         return on_sphere(normals, xp) @ _like(self.root, normals, xp)
 
+    def moments(self, d: int) -> tuple[Floats, Fourth]:
+        """Sigma / d, and (2 Sigma S Sigma + tr(Sigma S) Sigma) / (d (d + 2))."""
+        return _elliptic_moments(np.array(self.Sigma), 1 / d, 1 / (d * (d + 2)))
+
     @property
     def radius(self) -> float:
         """The largest half-axis."""
@@ -159,7 +190,7 @@ class Gaussian(Elliptical, frozen=True, tag="gaussian"):
     Parameters
     ----------
     Sigma
-        A symmetric positive definite d x d matrix, or its diagonal.
+        A symmetric positive semidefinite d x d matrix, or its diagonal.
 
     Raises
     ------
@@ -173,10 +204,15 @@ class Gaussian(Elliptical, frozen=True, tag="gaussian"):
     """
 
     name: ClassVar[str] = "gaussian"
+    singular: ClassVar[bool] = True
 
     def points(self, normals: Array, xp: Any) -> Array:
         """Sigma^{1/2} z."""
         return normals @ _like(self.root, normals, xp)
+
+    def moments(self, d: int) -> tuple[Floats, Fourth]:
+        """Sigma, and 2 Sigma S Sigma + tr(Sigma S) Sigma."""
+        return _elliptic_moments(np.array(self.Sigma), 1.0, 1.0)
 
     @property
     def radius(self) -> float:
@@ -317,6 +353,10 @@ def axes(d: int, k: int) -> Rows:
     """
     d = whole("d", d, 1)
     return rows("axes", np.eye(d)[:, : whole("k", k, 1, most=d)])
+
+
+def _elliptic_moments(Sigma: Floats, second: float, fourth: float) -> tuple[Floats, Fourth]:
+    return second * Sigma, lambda S: fourth * (2 * Sigma @ S @ Sigma + np.trace(Sigma @ S) * Sigma)
 
 
 def _like(matrix: Floats, normals: Array, xp: Any) -> Array:

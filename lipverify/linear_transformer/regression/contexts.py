@@ -18,7 +18,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, instance, whole
-from lipverify.linear_transformer.regression.noise import NoiseLaw
+from lipverify.problem.noise import NoiseLaw
 
 CHUNK = 1024
 """Contexts that share an address of the random stream."""
@@ -50,7 +50,7 @@ class Regression:
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> drawn = draw_contexts(Regression(10, 20, UniformNoise(1.0)), 20_000, seed=0, stream="norms")
     >>> round(float(np.mean(np.sum(drawn.task**2, axis=1)) / 2), 1)  # 1/2 E (0 - <w*, x>)^2 = d/2
     5.0
@@ -132,7 +132,7 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")
     >>> few.gram.shape, few.task.shape, few.sigma.shape
     ((5, 4, 4), (5, 3), (5,))
