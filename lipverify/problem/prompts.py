@@ -49,7 +49,7 @@ class Fields(TypedDict, total=False):
     """The fields of prompts, as `Prompts.replace` takes them."""
 
     d: int
-    n: int
+    n: int | float
     covariates: Covariates
     tasks: Covariates | Law
     sigma: float | NoiseLaw
@@ -90,7 +90,7 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     d: int
-    n: int
+    n: int | float
     covariates: Covariates = Coordinates()
     tasks: Any = Coordinates()  # Covariates or a Law: msgspec does not join records with different tags
     sigma: float | NoiseLaw = 0.0

@@ -19,7 +19,7 @@ from lipverify.foundation.arrays import Array, Floats, Matrix, to_device, to_hos
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, chosen, instance, number, whole
-from lipverify.problem.covariates import Covariates, Fourth
+from lipverify.problem.covariates import Covariates, Moments
 from lipverify.problem.matrices import rows
 
 MARGINALS = ("normal", "uniform", "gamma", "student", "sign")
@@ -48,7 +48,7 @@ class Coordinates(Covariates, frozen=True, tag="coordinates"):
     Examples
     --------
     >>> cube = Coordinates("uniform")
-    >>> cube.moments(2)[0].tolist()  # E x x^T
+    >>> cube.moments(2).second.tolist()  # E x x^T
     [[0.3333333333333333, 0.0], [0.0, 0.3333333333333333]]
     """
 
@@ -83,8 +83,8 @@ class Coordinates(Covariates, frozen=True, tag="coordinates"):
             t = 1 - 2 * ndtr(-z) if self.marginal == "uniform" else np.where(z < 0, -1.0, 1.0)
         return to_device(self.shift + self.scale * t, xp, getattr(normals, "device", None))
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
-        """E x x^T and the map from S to E <x, S x> x x^T, in closed form."""
+    def moments(self, d: int) -> Moments:
+        """In closed form, by the moments of a coordinate."""
         mean, second, third, fourth = self._raw()
         v, k3 = second - mean**2, third - 3 * mean * second + 2 * mean**3
         k4 = fourth - 4 * mean * third + 6 * mean**2 * second - 3 * mean**4
@@ -103,7 +103,7 @@ class Coordinates(Covariates, frozen=True, tag="coordinates"):
                 + (2 * k3 * np.diag(s) + quartic)
             )
 
-        return np.outer(m, m) + v * unit, of
+        return Moments(unit, np.outer(m, m) + v * unit, of)
 
     def _raw(self) -> tuple[float, float, float, float]:
         """E x_j^k, k = 1, ..., 4."""
@@ -145,7 +145,7 @@ class Pool(Covariates, frozen=True, tag="pool"):
 
     Examples
     --------
-    >>> Pool([[1.0, 0.0], [0.0, 2.0]]).moments(2)[0].tolist()  # E w w^T
+    >>> Pool([[1.0, 0.0], [0.0, 2.0]]).moments(2).second.tolist()  # E w w^T
     [[0.5, 0.0], [0.0, 2.0]]
     >>> Pool(16).vectors(3).shape
     (16, 3)
@@ -181,10 +181,14 @@ class Pool(Covariates, frozen=True, tag="pool"):
             raise InvalidInput(f"members are in R^{np.shape(self.members)[1]} and d = {d}: they must agree.")
         self.law.require_dimension(d)
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
+    def moments(self, d: int) -> Moments:
         """The means over the members."""
         x = self.vectors(d)
-        return x.T @ x / len(x), lambda S: (x * np.einsum("ki,ij,kj->k", x, S, x)[:, None]).T @ x / len(x)
+
+        def of(S: Floats) -> Floats:
+            return (x * np.einsum("ki,ij,kj->k", x, S, x)[:, None]).T @ x / len(x)
+
+        return Moments(np.eye(d), x.T @ x / len(x), of)
 
 
 class Sparse(Covariates, frozen=True, tag="sparse"):
@@ -228,13 +232,14 @@ class Sparse(Covariates, frozen=True, tag="sparse"):
         whole("active", self.active, 1, most=d)
         self.law.require_dimension(self.active)
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
+    def moments(self, d: int) -> Moments:
         """Means over the places; of the second moment alone, E x x^T."""
-        second, _ = self.law.moments(self.active)
+        second = self.law.moments(self.active).second
         same, crossed = float(np.trace(second)), float(np.sum(second) - np.trace(second))
         off = crossed / (d * (d - 1)) if d > 1 else 0.0
         refused = super().moments
-        return np.full((d, d), off) + (same / d - off) * np.eye(d), lambda S: refused(d)[1](S)
+        unit = np.full((d, d), off) + (same / d - off) * np.eye(d)
+        return Moments(np.eye(d), unit, lambda S: refused(d).quartic(S))
 
 
 class Mixture(Covariates, frozen=True, tag="mixture"):
@@ -253,7 +258,7 @@ class Mixture(Covariates, frozen=True, tag="mixture"):
     Examples
     --------
     >>> two = Mixture([(0.5, Coordinates(shift=-2.0)), (0.5, Coordinates(shift=2.0))])
-    >>> two.moments(1)[0].tolist()
+    >>> two.moments(1).second.tolist()
     [[5.0]]
     """
 
@@ -283,14 +288,14 @@ class Mixture(Covariates, frozen=True, tag="mixture"):
         for _, law in self.parts:
             law.require_dimension(d)
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
+    def moments(self, d: int) -> Moments:
         """The means of those of the parts."""
         parts = [(p, law.moments(d)) for p, law in self.parts]
 
         def of(S: Floats) -> Floats:
-            return np.sum([p * fourth(S) for p, (_, fourth) in parts], axis=0)
+            return np.asarray(np.sum([p * moments.fourth(S) for p, moments in parts], axis=0))
 
-        return np.sum([p * second for p, (second, _) in parts], axis=0), of
+        return Moments(np.eye(d), np.sum([p * moments.second for p, moments in parts], axis=0), of)
 
 
 __all__ = ["Coordinates", "Mixture", "Pool", "Sparse"]

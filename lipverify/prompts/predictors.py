@@ -33,6 +33,8 @@ class Linear:
     ----------
     weights
         The function of covariates and labels.
+    pool
+        If given: w lies in the convex hull of its members, which bounds the losses on another pool of tasks.
 
     Raises
     ------
@@ -47,6 +49,7 @@ class Linear:
     """
 
     weights: Callable[[Array, Array], Array]
+    pool: Pool | None = None
 
     def __post_init__(self) -> None:
         function("weights", self.weights, "x, (C, n, d), and y, (C, n)")
@@ -143,7 +146,7 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
             return fits @ members / xp.sum(fits, axis=1)[:, None]
         return softmax_weights(-away / (2 * sigma**2), xp) @ members
 
-    return Linear(weights)
+    return Linear(weights, pool)
 
 
 def gradient_descent(steps: int, rate: float | Matrix) -> Linear:
