@@ -91,6 +91,10 @@ class Coordinates(Covariates, frozen=True, tag="coordinates"):
         m, unit = np.full(d, mean), np.eye(d)
 
         def of(S: Floats) -> Floats:
+            if not math.isfinite(k4):
+                raise InvalidInput(
+                    f"parameter = {self.parameter}: a Student variable has no fourth moment up to a = 4."
+                )
             # x = m + e, e with independent coordinates of mean 0: the products of m and e that have a mean
             s, diagonal = S @ m, np.diag(S)
             crossed = np.outer(m, 2 * v * s + k3 * diagonal)

@@ -96,7 +96,7 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
         xp = x.__array_namespace__()
         if penalty == 0:
             return (xp.linalg.pinv(x) @ y[..., None])[..., 0]
-        turned = xp.matrix_transpose(x) if S is None else _like(S, x) @ xp.matrix_transpose(x)
+        turned = xp.matrix_transpose(x) if S is None else _like("prior", S, x) @ xp.matrix_transpose(x)
         n, d = x.shape[-2:]
         if S is None and d < n:
             system = turned @ x + penalty * xp.eye(d, dtype=x.dtype)
@@ -138,7 +138,9 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
     pool = pool if isinstance(pool, Pool) else Pool(pool)
 
     def weights(x: Array, y: Array) -> Array:
-        xp, members = x.__array_namespace__(), _like(pool.vectors(x.shape[-1]), x)
+        xp, d = x.__array_namespace__(), x.shape[-1]
+        pool.require_dimension(d)
+        members = _like("pool", pool.vectors(d), x)
         away = xp.sum((y[..., None] - x @ xp.matrix_transpose(members)) ** 2, axis=1)
         if sigma == 0:
             allowed = 1e3 * EPS * xp.sum(y * y, axis=1)[:, None]
@@ -184,7 +186,7 @@ def gradient_descent(steps: int, rate: float | Matrix) -> Linear:
         w = 0 * x[:, 0, :]
         for _ in range(steps):
             slope = (xp.matrix_transpose(x) @ (y[..., None] - x @ w[..., None]))[..., 0] / n
-            w = w + (slope * float(A) if A.ndim == 0 else slope @ _like(A.T, x))
+            w = w + (slope * float(A) if A.ndim == 0 else slope @ _like("rate", A.T, x))
         return w
 
     return Linear(weights)
@@ -235,7 +237,7 @@ def softmax_attention(M: float | Matrix | Sequence[Matrix] = 1.0, heads: Sequenc
         if matrices.ndim == 0:
             images = [float(matrices) * query]
         else:
-            images = [query @ _like(head.T, x) for head in matrices.reshape(count, *matrices.shape[-2:])]
+            images = [query @ _like("M", head.T, x) for head in matrices.reshape(count, *matrices.shape[-2:])]
         for factor, image in zip(factors, images, strict=True):
             total = total + float(factor) * _dot(softmax_weights((x @ image[..., None])[..., 0], xp), y)
         return total
@@ -383,6 +385,9 @@ def _dot(a: Array, b: Array) -> Array:
     return a.__array_namespace__().sum(a * b, axis=-1)
 
 
-def _like(matrix: Floats, x: Array) -> Array:
-    xp = x.__array_namespace__()
+def _like(name: str, matrix: Floats, x: Array) -> Array:
+    """A matrix with d columns, in the library, on the device and of the type of x."""
+    xp, d = x.__array_namespace__(), x.shape[-1]
+    if matrix.shape[-1] != d:
+        raise InvalidInput(f"{name} has {matrix.shape[-1]} rows and d = {d}: they must agree.")
     return xp.astype(to_device(matrix, xp, getattr(x, "device", None)), x.dtype)
