@@ -2,6 +2,9 @@ r"""Predictors: functions from a batch of prompts to predictions, on any array l
 
 A predictor takes covariates x, (C, n, d), labels y, (C, n), and queries, (C, d), and returns C predictions. Any such
 function is one. A `Linear` predictor also gives its weights, so that `risk` averages over the query exactly.
+
+Each function here returns a predictor, a `Linear` one where its type says so, and refuses a value that breaks its rule
+with an `InvalidInput`; sizes that depend on d are checked when it is called.
 """
 
 from __future__ import annotations
@@ -71,16 +74,6 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
     prior
         S, positive semidefinite, (d, d); the identity if left out.
 
-    Returns
-    -------
-    Linear
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If `penalty` breaks its rule, or is 0 with a prior.
-
     Examples
     --------
     >>> x, y = np.array([[[1.0, 0.0], [0.0, 2.0]]]), np.array([[1.0, 2.0]])
@@ -116,16 +109,6 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
         The pool, or its members, (k, d).
     sigma
         Standard deviation of the noise, >= 0; 0: the mean of the members that fit best, to rounding.
-
-    Returns
-    -------
-    Linear
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If the pool is empty, or `sigma` breaks its rule.
 
     Source: Raventos, Paul, Chen, Ganguli, NeurIPS 2023, equation (5).
 
@@ -163,16 +146,6 @@ def gradient_descent(steps: int, rate: float | Matrix) -> Linear:
     rate
         The rate, a number, or the preconditioner A, (d, d).
 
-    Returns
-    -------
-    Linear
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If a value breaks its rule.
-
     Examples
     --------
     >>> gradient_descent(1, 0.5).weights(np.ones((1, 4, 1)), np.ones((1, 4))).tolist()
@@ -203,16 +176,6 @@ def softmax_attention(M: float | Matrix | Sequence[Matrix] = 1.0, heads: Sequenc
         A number w, for M = w I; a matrix (d, d); or a matrix for each head, (h, d, d).
     heads
         The factor c_h of each head; 1/h each by default.
-
-    Returns
-    -------
-    Predictor
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If M is no such array, or there are not as many factors as heads.
 
     Examples
     --------
@@ -263,16 +226,6 @@ def transformer(
     sign
         -1, the convention of linear transformers, by default.
 
-    Returns
-    -------
-    Predictor
-        The predictor; a `Linear` one, on second moments, for linear attention without a mask at sign -1.
-
-    Raises
-    ------
-    InvalidInput
-        In use, if a layer is none, or was made for another d.
-
     Examples
     --------
     >>> from lipverify.linear_transformer import preconditioned
@@ -319,16 +272,6 @@ def nadaraya_watson(kernel: Callable[[Array, Array], Array]) -> Predictor:
     kernel
         A function of the tokens, (C, n, d), and the query, (C, 1, d), to weights >= 0, (C, n).
 
-    Returns
-    -------
-    Predictor
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If `kernel` is no function.
-
     Examples
     --------
     >>> box = nadaraya_watson(lambda x, query: (abs(x - query) < 1).all(axis=-1).astype(float))
@@ -352,16 +295,6 @@ def nearest_neighbours(k: int) -> Predictor:
     ----------
     k
         How many, from 1 to n.
-
-    Returns
-    -------
-    Predictor
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If k is no integer >= 1, or in use, if k > n.
 
     Examples
     --------

@@ -77,18 +77,19 @@ def product(*factors: Any) -> Any:
 def test_the_error_covers_the_rounding_and_is_small(d: int, n: int, seed: int) -> None:
     prompts, _ = some(d, n, seed)
     A = best_step(prompts)  # here the bias is a difference of nearly equal numbers
-    Lambda, tasks, query = (np.array(law.Sigma) for law in (prompts.covariates, prompts.tasks, prompts.query))
+    laws: list[Any] = [prompts.covariates, prompts.tasks, prompts.query]
+    Lambda, tasks, query = (np.array(law.Sigma) for law in laws)
     L, S, Q, B = (rational(m) for m in (Lambda, tasks, query, A))
     signal = product(L, S, L)
-    power = sum(product(L, S)[i][i] for i in range(d)) + Fraction(prompts.sigma) ** 2
+    power = sum(product(L, S)[i][i] for i in range(d)) + Fraction(prompts.noise_variance)
     C = [[(signal[i][j] + power * L[i][j]) / n for j in range(d)] for i in range(d)]
     E = [[entry - (i == j) for j, entry in enumerate(row)] for i, row in enumerate(product(B, L))]
     parts = [product(Q, F, M, list(zip(*F, strict=True))) for F, M in ((E, S), (B, C))]
     exact = sum(part[i][i] for part in parts for i in range(d))
     found = step_risk(prompts, A)
     assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
-    scale = sum(np.abs(m).max() for m in (query, tasks)) * (1 + np.abs(A).max() * np.abs(Lambda).max())
-    assert found.error < 1e-9 * scale**4
+    size = np.abs(query).max() * np.abs(tasks).max() * (1 + np.abs(A).max() * np.abs(Lambda).max()) ** 2
+    assert found.error < 1e-9 * (size + found.value)
 
 
 @given(dimensions, lengths, seeds)

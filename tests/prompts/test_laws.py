@@ -12,11 +12,16 @@ import pytest
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Coordinates, Covariates, Gaussian, MappedNormals, Mixture, Pool, Sparse, Sphere
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation import Floats
 from lipverify.laws import RBF, Affine, Cosine, ReLU, Sampled
 from lipverify.linear_transformer import CategoricalNoise, UniformNoise
 from lipverify.prompts import Prompts, predictors, risk
 
 SOME = Prompts(d=3, n=5, tasks=Pool(4, seed=2), sigma=UniformNoise(1.0), query=Sphere())
+
+
+def task_of(prompts: Prompts, seed: int = 0) -> Floats:
+    return np.asarray(prompts.draw(1000, seed=seed).task)
 
 
 def test_prompt_number_j_is_a_function_of_its_address() -> None:
@@ -72,19 +77,19 @@ def test_a_pool_has_its_members_in_every_prompt_and_no_others() -> None:
     """The old law of prompts drew normal tasks with the second moment of the pool."""
     members = SOME.tasks.vectors(3)
     for seed in (0, 1):
-        task = SOME.draw(500, seed=seed).task
+        task = task_of(SOME, seed)
         assert {tuple(row) for row in task} == {tuple(row) for row in members}
     given = Pool(members)
-    assert {tuple(row) for row in SOME.replace(tasks=given).draw(500, seed=0).task} == {tuple(row) for row in members}
+    assert {tuple(row) for row in task_of(SOME.replace(tasks=given))} == {tuple(row) for row in members}
     assert not np.array_equal(Pool(4, seed=3).vectors(3), members)
 
 
 def test_sparse_and_low_rank_tasks_are_such() -> None:
-    task = SOME.replace(tasks=Sparse(2, Coordinates("sign"))).draw(1000, seed=0).task
+    task = task_of(SOME.replace(tasks=Sparse(2, Coordinates("sign"))))
     assert np.all(np.sum(np.abs(task) == 1, axis=1) == 2)
     assert np.abs(np.mean(task != 0, axis=0) - 2 / 3).max() < 0.06
     B = np.array([[1.0], [2.0], [0.0]])
-    low = SOME.replace(tasks=Gaussian(B @ B.T)).draw(1000, seed=0).task
+    low = task_of(SOME.replace(tasks=Gaussian(B @ B.T)))
     np.testing.assert_allclose(np.cross(low, B[:, 0]), 0, atol=1e-7)
 
 
@@ -115,7 +120,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "tasks": (lambda: Prompts(d=2, n=5, tasks=np.eye(2)), "tasks = .*law of w"),
     "fields": (lambda: Prompts(d=2, n=5, tasks=RBF()), "tasks = RBF"),
     "noise": (lambda: Prompts(d=2, n=5, sigma=-1.0), r"sigma = -1\.0"),
-    "another field": (lambda: SOME.replace(m=3), "m is not a field"),  # type: ignore[call-arg]
+    "another field": (lambda: SOME.replace(m=3), "m is not a field"),
     "too long": (lambda: LONG.draw(1, seed=0), "numbers a prompt"),
     "seed": (lambda: SOME.draw(1, seed=-1), "seed = -1"),
     "contexts": (lambda: SOME.draw(0, seed=0), "contexts = 0"),

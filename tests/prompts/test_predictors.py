@@ -13,7 +13,8 @@ from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Layer, Tokens, forward, preconditioned
 from lipverify.prompts import Prompts, predictors, risk
 
-HERE = Prompts(d=3, n=8, sigma=0.5)
+N = 8
+HERE = Prompts(d=3, n=N, sigma=0.5)
 X, Y, QUERY, TARGET, TASK = HERE.draw(50, seed=0)
 RANDOM = np.random.default_rng(1)
 M = RANDOM.normal(size=(2, 3, 3))
@@ -97,11 +98,11 @@ def test_layers_are_those_of_the_definition_token_by_token() -> None:
         assert linear[c] == pytest.approx(forward(tokens, [ONE, TWO])[-1].prediction, rel=1e-12)
     e = [np.append(x, y) for x, y in zip(X[0], Y[0], strict=True)] + [np.append(QUERY[0], 0.0)]
     for layer in (ONE, TWO):
-        keys = [range(min(i + 1, HERE.n)) for i in range(HERE.n + 1)]
+        keys = [range(min(i + 1, N)) for i in range(N + 1)]
         e = [
             e[i]
             + sum(P @ sum(e[j] * (e[j] @ Q @ e[i]) for j in keys[i]) for P, Q in zip(layer.P, layer.Q, strict=True))
-            for i in range(HERE.n + 1)
+            for i in range(N + 1)
         ]
     assert masked[0] == pytest.approx(-e[-1][-1], rel=1e-12)
     assert masked[0] != pytest.approx(linear[0], rel=1e-3)

