@@ -1,13 +1,14 @@
 """Transformers learn to implement preconditioned gradient descent: the global minimum of one layer, x ~ N(0, Sigma).
 
-The printed preconditioner is a minimum among all matrices at every n. The theorem does not treat label noise; with it,
-the noise adds to the trace, and the printed matrix is no longer the minimum.
+The printed matrix is a minimum at every n; with label noise, which adds to the trace and is not treated, it is none.
 """
 
 import numpy as np
 
 from lipverify.claims import agree, bound, claim, identity
-from lipverify.linear_transformer import Prompts, best_step, preconditioned, sampled_risk, step_risk
+from lipverify.covariates import Gaussian
+from lipverify.linear_transformer import best_step, step_risk
+from lipverify.prompts import Prompts, predictors, risk
 
 PAPER = "Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023"
 
@@ -15,7 +16,7 @@ PAPER = "Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023"
 def prompts(d, n, sigma):
     """Sigma = U diag(lambda) U^T with any U."""
     U, lam = np.linalg.qr(np.random.default_rng(d).normal(size=(d, d)))[0], np.arange(1.0, d + 1) / d
-    return U, lam, Prompts(n, U * lam @ U.T, sigma=sigma)
+    return U, lam, Prompts(d=d, n=n, covariates=Gaussian(U * lam @ U.T), sigma=sigma)
 
 
 def printed(d, n, noise=0.0, more=1):
@@ -42,9 +43,8 @@ def loss(d, n, sigma):
 
 
 def sampled_loss(d, n, sigma, contexts, seed):
-    here = prompts(d, n, sigma)[2]
-    best = step_risk(here, best_step(here)).value
-    value, half_width = sampled_risk(here, [preconditioned(printed(d, n), n)], contexts, seed)
+    best = step_risk(here := prompts(d, n, sigma)[2], best_step(here)).value
+    value, half_width = risk(here, predictors.gradient_descent(1, printed(d, n)), contexts, seed)
     return value / best, half_width / best
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer.regression.contexts import Regression
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise, noise_named
+from lipverify.problem.noise import CategoricalNoise, NoiseLaw, UniformNoise, noise_named
 
 __all__ = [
     "BASELINES",

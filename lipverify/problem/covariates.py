@@ -4,16 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats, Matrix, to_device
+from lipverify.foundation.arrays import EPS, Array, Floats, Matrix, to_device
+from lipverify.foundation.quoting import shown
 from lipverify.foundation.sphere import on_sphere
+from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows, square_root
+
+Fourth = Callable[[Floats], Floats]
+"""From a symmetric S to E <u, S u> u u^T: the fourth moments of a vector u."""
+
+
+class Moments(NamedTuple):
+    """Second and fourth moments of x = A u: A = `root`, symmetric, E u u^T = `unit`, and the fourth moments of u.
+
+    `absolute` maps |S| to a bound on every term of `quartic`; it is `quartic` itself if that has no terms below 0.
+    """
+
+    root: Floats
+    unit: Floats
+    quartic: Fourth
+    absolute: Fourth | None = None
+
+    @property
+    def second(self) -> Floats:
+        """E x x^T."""
+        return self.root @ self.unit @ self.root
+
+    def fourth(self, S: Floats) -> Floats:
+        """E <x, S x> x x^T for a symmetric S."""
+        return self.root @ self.quartic(self.root @ S @ self.root) @ self.root
+
+    def bound(self, S: Floats) -> Floats:
+        """A bound on every term of `fourth`, whose rounding is in proportion to it."""
+        A, absolute = np.abs(self.root), self.absolute or self.quartic
+        return A @ absolute(A @ np.abs(S) @ A) @ A
 
 
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
@@ -29,12 +61,25 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
 
     def points(self, normals: Array, xp: Any) -> Array:
         """Covariates made of standard normals, (..., d) -> (..., d)."""
-        raise NotImplementedError
+        raise InvalidInput(
+            f"covariates = {shown(self)}: they are not made of d normals, as a Problem needs; give them to "
+            "lipverify.prompts.Prompts."
+        )
+
+    def draw(self, rng: Generator, shape: tuple[int, ...]) -> Floats:
+        """Independent draws, of shape (..., d)."""
+        return np.asarray(self.points(standard_normals(rng, shape), np))
+
+    def moments(self, d: int) -> Moments:
+        """Second and fourth moments; refused if there is no closed form."""
+        raise InvalidInput(
+            f"{shown(self)}: its moments have no closed form here; use lipverify.prompts.risk, which samples."
+        )
 
     @property
     def radius(self) -> float:
         """A bound on |x|."""
-        raise NotImplementedError
+        return math.inf
 
     @property
     def scale(self) -> float:
@@ -78,6 +123,10 @@ class Sphere(Covariates, frozen=True, tag="sphere"):
         """1."""
         return 1.0
 
+    def moments(self, d: int) -> Moments:
+        """E x x^T = I / d."""
+        return _invariant(np.eye(d), 1 / d, 1 / (d * (d + 2)))
+
     def stretch(self, d: int) -> Floats:
         """The identity."""
         return np.eye(d)
@@ -91,6 +140,7 @@ class Elliptical(Covariates, frozen=True):
     """x = Sigma^{1/2} u, where every rotation of u is drawn like u; Sigma is positive definite, or its diagonal."""
 
     Sigma: Matrix | Sequence[float]
+    singular: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         given = self.Sigma
@@ -99,12 +149,16 @@ class Elliptical(Covariates, frozen=True):
             matrix = np.diag(matrix)
         except InvalidInput:
             matrix = np.array(rows("Sigma", given))
-        symmetric = matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T)
-        if not symmetric or not np.linalg.eigvalsh(matrix)[0] > 0:
+        # products such as B B^T are symmetric, and their least eigenvalue is 0, up to rounding
+        allowed = 8 * len(matrix) * EPS * float(np.abs(matrix).max())
+        symmetric = matrix.shape[0] == matrix.shape[1] and np.abs(matrix - matrix.T).max() <= allowed
+        least = np.linalg.eigvalsh(matrix)[0] if symmetric else -math.inf
+        if not (least > 0 or (self.singular and least >= -allowed)):
+            rule = "semidefinite" if self.singular else "definite"
             raise InvalidInput(
-                f"Sigma = {given!r}: Sigma must be a symmetric positive definite matrix, or its diagonal."
+                f"Sigma = {shown(given)}: it must be a symmetric positive {rule} matrix, or its diagonal."
             )
-        msgspec.structs.force_setattr(self, "Sigma", rows("Sigma", matrix))
+        msgspec.structs.force_setattr(self, "Sigma", rows("Sigma", (matrix + matrix.T) / 2))
 
     @property
     def root(self) -> Floats:
@@ -147,6 +201,10 @@ class Ellipsoid(Elliptical, frozen=True, tag="ellipsoid"):
         """Sigma^{1/2} z / |z|."""
         return on_sphere(normals, xp) @ _like(self.root, normals, xp)
 
+    def moments(self, d: int) -> Moments:
+        """E x x^T = Sigma / d."""
+        return _invariant(self.root, 1 / d, 1 / (d * (d + 2)))
+
     @property
     def radius(self) -> float:
         """The largest half-axis."""
@@ -159,7 +217,7 @@ class Gaussian(Elliptical, frozen=True, tag="gaussian"):
     Parameters
     ----------
     Sigma
-        A symmetric positive definite d x d matrix, or its diagonal.
+        A symmetric positive semidefinite d x d matrix, or its diagonal.
 
     Raises
     ------
@@ -173,10 +231,15 @@ class Gaussian(Elliptical, frozen=True, tag="gaussian"):
     """
 
     name: ClassVar[str] = "gaussian"
+    singular: ClassVar[bool] = True
 
     def points(self, normals: Array, xp: Any) -> Array:
         """Sigma^{1/2} z."""
         return normals @ _like(self.root, normals, xp)
+
+    def moments(self, d: int) -> Moments:
+        """E x x^T = Sigma."""
+        return _invariant(self.root, 1.0, 1.0)
 
     @property
     def radius(self) -> float:
@@ -317,6 +380,12 @@ def axes(d: int, k: int) -> Rows:
     """
     d = whole("d", d, 1)
     return rows("axes", np.eye(d)[:, : whole("k", k, 1, most=d)])
+
+
+def _invariant(root: Floats, second: float, fourth: float) -> Moments:
+    """The moments of x = A u where every rotation of u is drawn like u, with E u_1^2 and E u_1^2 u_2^2."""
+    unit = np.eye(len(root))
+    return Moments(root, second * unit, lambda S: fourth * (2 * S + np.trace(S) * unit))
 
 
 def _like(matrix: Floats, normals: Array, xp: Any) -> Array:

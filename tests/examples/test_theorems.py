@@ -13,7 +13,7 @@ import pytest
 from tests.commands import Commands
 from tests.examples.listing import LIST, PAGE, listing, theorems
 
-PUBLIC = ("lipverify", "lipverify.claims", "lipverify.linear_transformer")
+PUBLIC = ("lipverify", "lipverify.claims", "lipverify.covariates", "lipverify.linear_transformer", "lipverify.prompts")
 OTHERS = {"numpy", "scipy", "functools"}
 QUICK = {"von_oswald_2023", "zhang_frei_bartlett_2024"}
 """Files that are verified whenever the tests run; the others take up to ten seconds each."""

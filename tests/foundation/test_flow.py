@@ -27,6 +27,7 @@ FLOW = [
     {"limits"},
     {"scaling"},
     {"linear_transformer"},
+    {"prompts"},
     {"proofs"},
     {"claims"},
     {"strategies"},

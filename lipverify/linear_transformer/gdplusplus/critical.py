@@ -113,7 +113,7 @@ def certified(gradient: Sequence[Any], weights: Sequence[float] | Floats) -> Cri
 def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
     """All critical points of two layers, with a proof that none is missed, ordered by the number of directions down.
 
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> [point.index for point in two_layers(Regression(10, 20, UniformNoise(5.0)))]
     [0, 1]
     """
@@ -127,7 +127,7 @@ def small_start(regression: Regression, layers: int) -> CriticalPoint:
 
     It is refused for more than three layers, or if the flow did not end near a critical point that can be certified.
 
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> end = small_start(Regression(10, 20, UniformNoise(0.0)), 1)
     >>> end.index, round(end.weights[0] * 31, 12)  # the best single layer: -1/31
     (0, -1.0)

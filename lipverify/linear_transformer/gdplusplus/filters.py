@@ -20,7 +20,7 @@ from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, SpectralRule, spectral_rule
 from lipverify.linear_transformer.regression.contexts import Regression
-from lipverify.linear_transformer.regression.noise import NoiseLaw
+from lipverify.problem.noise import NoiseLaw
 
 
 class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ def constant_ridge_loss(regression: Regression, penalty: float | None = None) ->
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
+    >>> from lipverify.problem.noise import CategoricalNoise
     >>> found = constant_ridge_loss(Regression(10, 20, CategoricalNoise((1.0, 3.0))))
     >>> round(found.value, 6), found.error < 1e-12
     (0.219537, True)

@@ -26,7 +26,7 @@ from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss
 from lipverify.linear_transformer.gdplusplus.orthogonal import WANTED, gauss_mean, recurrence
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from lipverify.problem.noise import CategoricalNoise, NoiseLaw, UniformNoise
 
 REFERENCE = 121
 """Nodes of the rule for the loss of ridge regression: its error is 3e-7 at n = 20, d = 10 without noise, else less."""

@@ -104,7 +104,7 @@ def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None =
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> one, two = grown_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
     >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)
     (True, 0.267942)

@@ -165,7 +165,7 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     Examples
     --------
     >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> held_out = evaluation(draw_contexts(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, stream="a"))
     >>> held_out.loss(lambda contexts: held_out.oracle).value
     0.0

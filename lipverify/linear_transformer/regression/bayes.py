@@ -28,7 +28,7 @@ from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.regression.adjusted import Evaluation
 from lipverify.linear_transformer.regression.contexts import CHUNK
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
-from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise, gauss_legendre
+from lipverify.problem.noise import NoiseLaw, UniformNoise, gauss_legendre
 
 UNLIKELY = 1e-18
 """Largest posterior mass left out on either side."""

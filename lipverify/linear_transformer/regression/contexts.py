@@ -18,7 +18,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, instance, whole
-from lipverify.linear_transformer.regression.noise import NoiseLaw
+from lipverify.problem.noise import NoiseLaw
 
 CHUNK = 1024
 """Contexts that share an address of the random stream."""
@@ -50,7 +50,7 @@ class Regression:
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> drawn = draw_contexts(Regression(10, 20, UniformNoise(1.0)), 20_000, seed=0, stream="norms")
     >>> round(float(np.mean(np.sum(drawn.task**2, axis=1)) / 2), 1)  # 1/2 E (0 - <w*, x>)^2 = d/2
     5.0
@@ -132,7 +132,7 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")
     >>> few.gram.shape, few.task.shape, few.sigma.shape
     ((5, 4, 4), (5, 3), (5,))
@@ -145,21 +145,15 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
 
 
 def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[Floats, Floats, Floats]:
-    """(G, w*, sigma) of one chunk."""
+    """(G = C W C^T, w*, sigma) of one chunk."""
     d, n = regression.d, regression.n
     random = generator(seed, stream, chunk)
     sigma = regression.noise.draw(random.random(CHUNK))
     task = random.standard_normal((CHUNK, d))
-    return random_moments(random, n, np.eye(d), task, sigma), task, sigma
-
-
-def random_moments(random: np.random.Generator, n: int, root: Floats, task: Floats, sigma: Floats | float) -> Floats:
-    """G = C W C^T of one chunk, C = [[R, 0], [w*^T R, sigma]], for covariates of covariance R R^T; R is `root`."""
-    d = len(root)
     mixing = np.zeros((CHUNK, d + 1, d + 1))
-    mixing[:, :d, :d], mixing[:, d, :d], mixing[:, d, d] = root, task @ root, sigma
+    mixing[:, :d, :d], mixing[:, d, :d], mixing[:, d, d] = np.eye(d), task, sigma
     tokens = mixing @ wishart_root(random, d + 1, n)
-    return np.asarray(tokens @ tokens.swapaxes(1, 2))
+    return np.asarray(tokens @ tokens.swapaxes(1, 2)), task, sigma
 
 
 def wishart_root(random: np.random.Generator, size: int, n: int) -> Floats:

@@ -79,7 +79,7 @@ def decades(
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> found = list(decades(Regression(2, 4, UniformNoise(1.0)), 3, seed=0, stream="a"))
     >>> [each.number for each in found], found[0].level < found[1].level < found[2].level
     ([0, 1, 2], True)

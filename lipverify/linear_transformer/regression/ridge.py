@@ -141,7 +141,7 @@ def best_constant(regression: Regression) -> ConstRR:
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> best_constant(Regression(5, 20, UniformNoise(3.0)))
     ConstRR(penalty=3.0)
     """
@@ -171,7 +171,7 @@ def tuned_ridge(fitted: Evaluation) -> TunedRR:
     --------
     >>> from lipverify.linear_transformer.regression.adjusted import evaluation
     >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
-    >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
+    >>> from lipverify.problem.noise import CategoricalNoise
     >>> known = Regression(5, 20, CategoricalNoise((2.0,)))
     >>> tuned = tuned_ridge(evaluation(draw_contexts(known, 2048, seed=0, stream="tune")))
     >>> 3.9 < tuned.cap < 4.1  # sigma^2, as there is nothing to estimate

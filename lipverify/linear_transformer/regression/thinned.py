@@ -52,7 +52,7 @@ def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinn
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> from lipverify.problem.noise import UniformNoise
     >>> few = thinned(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
     >>> len(few.contexts), round(float(few.share.sum()), 12)
     (1024, 1.0)

@@ -15,8 +15,8 @@ from lipverify.linear_transformer.collapsed import last_row, readout
 from lipverify.linear_transformer.families import Full, Omega, family_named
 from lipverify.linear_transformer.layer import Parametrisation, written_out
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 from lipverify.linear_transformer.training.native import DEEPEST, packed
+from lipverify.problem.noise import CategoricalNoise, UniformNoise
 
 FEW = 512
 """Contexts per block of an estimate: its arrays then fit into the cache of a core."""

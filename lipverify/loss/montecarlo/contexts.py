@@ -19,7 +19,7 @@ class Contexts:
     """C contexts, or a block of the tokens of C contexts, in arrays of one library.
 
     query (C, d), tokens (C, m, d); values[k] (C, m) and targets[k] (C,): the component f_k at the tokens and at the
-    query. The label noise is not drawn, because users average over it in closed form.
+    query. The label noise is not drawn, because users average over it in closed form; `Prompts` draw it.
     """
 
     query: Array

@@ -1,0 +1,320 @@
+"""The risk of any predictor on sampled prompts, with an interval that is valid or a refusal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats, to_device, to_host
+from lipverify.foundation.means.checked import mean_with_half_width
+from lipverify.foundation.noted import makes
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.streams import generator
+from lipverify.foundation.validation import a_seed, function, number, whole
+from lipverify.problem.covariates import Gaussian
+from lipverify.problem.prompts import Drawn, Prompts, require_prompts
+from lipverify.problem.vectors import Coordinates, Pool
+from lipverify.prompts.predictors import Predictor
+
+FEW = 4
+"""Prompts that a predictor is asked for again, alone and in another order."""
+SAME = 1e-5
+"""How much their predictions may differ, in units of labels and predictions: single precision rounds by 1e-7."""
+
+
+@makes("sampled", "montecarlo")
+def risk(
+    prompts: Prompts,
+    predictor: Predictor,
+    contexts: int = 20_000,
+    seed: int = 0,
+    stream: str = "risk",
+    less: Predictor | None = None,
+    most: float | None = None,
+    near_singular: bool = False,
+    xp: Any = np,
+    device: Any = None,
+) -> tuple[float, float]:
+    r"""E (prediction - f(x))^2 over prompts, and the half-width of its 95 % interval.
+
+    The mean over the query is exact for linear tasks and a predictor that gives its weights.
+
+    Parameters
+    ----------
+    prompts
+        The law of the prompts.
+    predictor
+        A function (x, y, query) -> predictions of arrays (C, n, d), (C, n), (C, d) -> (C,), such as one of
+        `lipverify.prompts.predictors`.
+    contexts
+        Number of prompts.
+    seed, stream
+        Address of the random numbers.
+    less
+        Another predictor, whose risk on the same prompts is subtracted, which resolves small differences.
+    most
+        A cap c > 0: the risk E min((prediction - f(x))^2, c) instead, whose interval is valid however rare the prompts
+        are that rule it.
+    near_singular
+        True for importance sampling: half of the prompts have a small eigenvalue of sum x x^T, where least squares
+        errs most, and weights make up for it. For normal covariates, linear tasks and n >= d + 2.
+    xp, device
+        The array library, of the array API standard, and device of the arrays that predictors get; NumPy by default.
+
+    Returns
+    -------
+    tuple[float, float]
+        The risk, in units of y squared, and the half-width.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument breaks its rule, or the predictor returns another shape, numbers that are not finite, or other
+        predictions for the same prompts in another batch.
+    OutOfReach
+        If rare prompts rule the risk, so that no interval can be believed; see `mean_with_half_width`.
+
+    Examples
+    --------
+    >>> from lipverify.prompts import predictors
+    >>> here = Prompts(d=2, n=10, sigma=1.0)
+    >>> value, half_width = risk(here, predictors.ridge(0.0))
+    >>> abs(value - 2 / (10 - 2 - 1)) < 2 * half_width  # d sigma^2 / (n - d - 1)
+    True
+    """
+    parts = _losses(prompts, predictor, contexts, seed, stream, less, most, near_singular, xp, device)
+    losses = np.concatenate(list(parts))
+    high, low = _bound(prompts, predictor, most), 0.0 if less is None else _bound(prompts, less, most)
+    bounds = None if near_singular or high is None or low is None else (-low, high)
+    return mean_with_half_width(losses, bounds)
+
+
+@makes("sampled", "montecarlo")
+def risk_curve(
+    prompts: Prompts,
+    predictor: Predictor,
+    lengths: Sequence[int],
+    contexts: int = 20_000,
+    seed: int = 0,
+    stream: str = "risk",
+    less: Predictor | None = None,
+) -> tuple[Floats, Floats]:
+    """The risk at each length of the context, on the first tokens of the same prompts, and the half-widths.
+
+    Parameters
+    ----------
+    prompts
+        The law of the prompts; its n is replaced.
+    predictor, contexts, seed, stream, less
+        As for `risk`.
+    lengths
+        Numbers of tokens, each >= 1.
+
+    Returns
+    -------
+    tuple
+        Two arrays, (lengths,). Each interval is one of 95 % by itself.
+
+    Raises
+    ------
+    InvalidInput, OutOfReach
+        As `risk`.
+
+    Examples
+    --------
+    >>> from lipverify.prompts import predictors
+    >>> from lipverify.covariates import Sphere
+    >>> here = Prompts(d=2, n=1, covariates=Sphere())
+    >>> values, half_widths = risk_curve(here, predictors.nearest_neighbours(1), [5, 50])
+    >>> bool(values[1] < values[0])
+    True
+    """
+    counts = [whole("lengths", n, 1) for n in lengths]
+    if not counts:
+        raise InvalidInput("lengths = []: give at least one number of tokens.")
+    longest = require_prompts(prompts).replace(n=max(counts))
+    pairs = []
+    for n in counts:
+        parts = _losses(longest, predictor, contexts, seed, stream, less, tokens=n)
+        pairs.append(mean_with_half_width(np.concatenate(list(parts))))
+    return np.array([value for value, _ in pairs]), np.array([half_width for _, half_width in pairs])
+
+
+@makes("sampled", "montecarlo")
+def probability(
+    prompts: Prompts,
+    predictor: Predictor,
+    within: float,
+    contexts: int = 20_000,
+    seed: int = 0,
+    stream: str = "risk",
+    less: Predictor | None = None,
+) -> tuple[float, float]:
+    r"""P((prediction - f(x))^2 <= within), for claims "with probability at least 1 - delta", and its half-width.
+
+    The interval contains that of Clopper and Pearson, so that it is valid at every number of prompts.
+
+    Parameters
+    ----------
+    prompts, predictor, contexts, seed, stream, less
+        As for `risk`; with `less`, the probability that the squared error exceeds the other's by `within` at most.
+    within
+        The threshold, in units of y squared.
+
+    Returns
+    -------
+    tuple[float, float]
+        The middle of the interval and half its width.
+
+    Raises
+    ------
+    InvalidInput
+        As `risk`.
+
+    Source: Clopper and Pearson, Biometrika 26 (1934) 404-413.
+
+    Examples
+    --------
+    >>> from lipverify.prompts import predictors
+    >>> middle, half_width = probability(Prompts(d=2, n=4), predictors.ridge(0.0), within=1e-9, contexts=2000)
+    >>> round(middle + half_width, 12), half_width < 0.002
+    (1.0, True)
+    """
+    from scipy.special import betaincinv  # imported where it is used: commands that list claims import this module
+
+    number("within", within, "the threshold")
+    losses = np.concatenate(list(_losses(prompts, predictor, contexts, seed, stream, less, each=True)))
+    count, hits = len(losses), int(np.count_nonzero(losses <= within))
+    low = float(betaincinv(hits, count - hits + 1, 0.025)) if hits else 0.0
+    high = float(betaincinv(hits + 1, count - hits, 0.975)) if hits < count else 1.0
+    return (low + high) / 2, (high - low) / 2
+
+
+def _losses(
+    prompts: Prompts,
+    predictor: Predictor,
+    contexts: int,
+    seed: int,
+    stream: str,
+    less: Predictor | None = None,
+    most: float | None = None,
+    near_singular: bool = False,
+    xp: Any = np,
+    device: Any = None,
+    tokens: int | None = None,
+    each: bool = False,
+) -> Iterator[Floats]:
+    """The squared errors of chunks of prompts, or their differences; `each`: at the drawn query."""
+    require_prompts(prompts)
+    contexts, seed = whole("contexts", contexts, 1), a_seed(seed)
+    models = [predictor] if less is None else [predictor, less]
+    for model in models:
+        function("predictor", model, "x, (C, n, d), y, (C, n), and queries, (C, d)")
+    if most is not None:
+        number("most", most, "the cap", above=0)
+    Q = None if each or most is not None else _query_moment(prompts)
+    for index in range(-(-contexts // prompts.chunk)):
+        drawn, weight = prompts.drawn(seed, stream, index), None
+        if near_singular:
+            drawn, weight = _near_singular(prompts, drawn, generator(seed, f"{stream}/near singular", index))
+        kept = min(len(drawn.y), contexts - index * prompts.chunk)
+        x, y, query, target = (
+            to_device(part[:kept], xp, device) for part in (drawn.x[:, :tokens], drawn.y[:, :tokens], *drawn[2:4])
+        )
+        task = None if Q is None or drawn.task is None else drawn.task[:kept]
+        first, *others = (
+            _squares(model, (x, y, query), to_host(target), task, Q, index == 0, most) for model in models
+        )
+        losses = first - others[0] if others else first
+        yield losses if weight is None else weight[:kept] * losses
+
+
+def _near_singular(prompts: Prompts, drawn: Drawn, rng: np.random.Generator) -> tuple[Drawn, Floats]:
+    """Prompts of which half have a column of x moved towards the span of the others, and their weights.
+
+    Let x be white. The squared distance of a column from the others has the chi-square law of n - d + 1 degrees; for a
+    column chosen at random it is drawn with n - d - 1 degrees instead. The quotient of the densities is (n - d - 1) /
+    distance, and 1 / distance are the diagonal of (x^T x)^-1, so that a prompt has the weight
+
+        1 / (1/2 + 1/2 (n - d - 1) tr (x^T x)^-1 / d).
+    """
+    law, n, d = prompts.covariates, int(prompts.n), prompts.d
+    plain = isinstance(law, Coordinates) and (law.marginal, law.shift) == ("normal", 0.0)
+    if not (plain or isinstance(law, Gaussian)) or drawn.task is None or n < d + 2:
+        rule = "near_singular needs normal covariates, linear tasks and n >= d + 2"
+        raise InvalidInput(f"n = {n}, d = {d}, covariates = {shown(law)}: {rule}.")
+    root = law.root if isinstance(law, Gaussian) else math.sqrt(law.moments(d).unit[0, 0]) * np.eye(d)
+    try:
+        z = drawn.x @ np.linalg.inv(root)
+        inverse = np.linalg.inv(z.swapaxes(1, 2) @ z)
+    except np.linalg.LinAlgError:
+        raise InvalidInput(
+            f"covariates = {shown(law)}: near_singular needs a covariance that is not singular."
+        ) from None
+    every, column = np.arange(len(z)), rng.integers(d, size=len(z))
+    moved, square = rng.random(len(z)) < 0.5, rng.chisquare(n - d - 1, len(z))
+    diagonal = inverse[every, column, column]
+    away = (z @ inverse[every, :, column][..., None])[..., 0] / diagonal[:, None]
+    z[every, :, column] += np.where(moved, np.sqrt(square * diagonal) - 1, 0.0)[:, None] * away
+    trace = np.trace(np.linalg.inv(z.swapaxes(1, 2) @ z), axis1=1, axis2=2)
+    x = z @ root
+    y = drawn.y + np.einsum("cnd,cd->cn", x - drawn.x, drawn.task)
+    return drawn._replace(x=x, y=y), 2 / (1 + (n - d - 1) * trace / d)
+
+
+def _bound(prompts: Prompts, model: Any, most: float | None) -> float | None:
+    """A bound on the losses, if one is known: the cap, or that of weights in the hull of a pool on a pool of tasks."""
+    pool, tasks, Q = getattr(model, "pool", None), prompts.tasks, _query_moment(prompts)
+    if most is not None or Q is None or not (isinstance(pool, Pool) and isinstance(tasks, Pool)):
+        return most
+    members = [each.vectors(prompts.d) for each in (pool, tasks)]
+    return float(sum(math.sqrt(np.einsum("ki,ij,kj->k", w, Q, w).max()) for w in members) ** 2)
+
+
+def _query_moment(prompts: Prompts) -> Floats | None:
+    """E x x^T of the query, if the tasks are linear and it has a closed form."""
+    try:
+        return (prompts.query or prompts.covariates).moments(prompts.d).second if prompts.linear else None
+    except InvalidInput:
+        return None
+
+
+def _squares(
+    model: Any, batch: Any, target: Floats, task: Floats | None, Q: Floats | None, checked: bool, most: float | None
+) -> Floats:
+    """The squared error of each prompt; its mean over queries of second moment Q where the model gives weights."""
+    if task is not None and Q is not None and callable(getattr(model, "weights", None)):
+        away = _called(model.weights, batch[:2], task.shape, checked) - task
+        return np.asarray(np.einsum("ci,ij,cj->c", away, Q, away))
+    squares = (_called(model, batch, target.shape, checked) - target) ** 2
+    return squares if most is None else np.minimum(squares, most)
+
+
+def _called(model: Any, batch: Any, shape: tuple[int, ...], checked: bool) -> Floats:
+    """What a model returns for a batch, on the host; refused where it is no function of each prompt by itself."""
+    returned = model(*batch)
+    try:
+        made = np.array(to_host(returned), dtype=np.float64)  # a copy: a model may write to its arguments
+    except (TypeError, ValueError):
+        raise InvalidInput(f"predictor returned {shown(returned)}: it must return an array of real numbers.") from None
+    if made.shape != shape:
+        raise InvalidInput(f"predictor returned shape {made.shape} for {shape[0]} prompts: it must be {shape}.")
+    if not np.all(np.isfinite(made)):
+        bad = int(np.argmax(~np.isfinite(made.reshape(len(made), -1)).all(axis=1)))
+        raise InvalidInput(f"predictor returned {made[bad]} for prompt {bad} of a batch: predictions must be finite.")
+    if checked:
+        again = np.asarray(to_host(model(*(part[:FEW, ...][::-1, ...] for part in batch))))[::-1]
+        off = np.max(np.abs(again - made[:FEW]) / (np.max(np.abs(made[:FEW])) + np.max(np.abs(to_host(batch[1])))))
+        if not off <= SAME:
+            raise InvalidInput(
+                f"predictor: asked again for {FEW} prompts in another order, its predictions moved by {off:.2g}; it "
+                "must not depend on the rest of the batch or on earlier calls (dropout, batch norm, a state)."
+            )
+    return made
+
+
+__all__ = ["probability", "risk", "risk_curve"]
