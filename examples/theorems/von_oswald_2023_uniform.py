@@ -30,7 +30,6 @@ def over_normal(d, n):
 
 
 def loss(d, n, eta=None):
-    """The risk of one step, at the best rate if none is given."""
     found = step_risk(cube(d, n), np.eye(d) * (rate(d, n)[0] if eta is None else eta))
     return found.value, found.error
 
@@ -48,7 +47,7 @@ def picture():
 
 
 # fmt: off
-SOURCE = (PAPER, "section 3, setting", r"$x \sim U(-1, 1)^{10}$, ten tokens; a line search for the rate $\eta$")
+SOURCE = (PAPER, "section 3, setting", r"$x \sim U(-1, 1)^{10}$, ten tokens, a line search for the rate $\eta$")
 OVER = {"d": (2, 10, 20), "n": (5, 10, 40)}
 claim("von-oswald-uniform.rate", bound(rate, r"\eta^*", equals="15*n/(5*n + 5*d - 1)", within="1e-12"), over=OVER,
       source=SOURCE, kind="derived", expected="supported", title="The best rate: 50/33 in the paper's setting")
