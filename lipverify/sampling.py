@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lipverify.foundation.streams import normals as normals
     from lipverify.foundation.streams import uniforms as uniforms
     from lipverify.loss.montecarlo.contexts import draw_contexts as draw_contexts
-    from lipverify.loss.montecarlo.contexts import draw_labels as draw_labels
     from lipverify.optimum.matrix.sampled import draw_loss as draw_loss
 
 lazy()

@@ -9,7 +9,6 @@ from lipverify.claims import agree, bound, claim
 from lipverify.covariates import Coordinates, Pool
 from lipverify.linear_transformer import best_step, preconditioned, step_risk
 from lipverify.prompts import Prompts, predictors
-from lipverify.prompts import risk as sampled_risk
 
 PAPER = "Lu, Letey, Zavatone-Veth, Maiti, Pehlevan, PNAS 122 (2025), arXiv 2405.11751"
 
@@ -29,8 +28,9 @@ def risk(d, kappa, alpha, rho, seed):
 
 def forward_pass(d, kappa, alpha, rho, seed, contexts):
     def sampled(new, A, pool):
-        layer = predictors.transformer([preconditioned(A, new.n)])
-        return sampled_risk(new, layer, contexts // 40, seed, stream=f"pool/{pool}")[0]
+        drawn = new.draw(contexts // 40, seed, stream=f"pool/{pool}")
+        weights = predictors.transformer([preconditioned(A, new.n)]).weights(drawn.x, drawn.y)
+        return np.mean(np.sum((weights - drawn.task) ** 2, axis=1)) / d
 
     return over_pools(sampled, d, kappa, alpha, rho, seed + 1)
 

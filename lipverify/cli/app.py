@@ -23,9 +23,6 @@ app = App(
     "Begin with `lipverify verify softmax.split`; for a theorem of yours, `lipverify new claim`.",
 )
 
-BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
-"""Exit codes. Shells give 130 to SIGINT and 141 to SIGPIPE: a reader that closes the pipe is no verdict."""
-
 
 def natural(_: Any, tokens: Sequence[Any]) -> int:
     """An integer >= 0."""

@@ -10,10 +10,11 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from lipverify.cli.app import INTERRUPTED, ModelOptions
+from lipverify.cli.app import ModelOptions
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
+from lipverify.foundation.process import INTERRUPTED
 from lipverify.foundation.validation import chosen, whole
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import LAYERS, NOISES, regression_named

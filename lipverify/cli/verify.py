@@ -27,11 +27,12 @@ from lipverify.claims.run.audit import sealed
 from lipverify.claims.run.deciding import duration, in_words, other_methods, stepped, tried_now, wants
 from lipverify.claims.run.kept import NAME, NAMES, Finished
 from lipverify.claims.run.runner import run
-from lipverify.cli.app import INTERRUPTED, How, Output, ReportOptions
+from lipverify.cli.app import How, Output, ReportOptions
 from lipverify.cli.reports import WRITERS, require_writable, show, write_reports
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import alone_in, reason, require_targets
 from lipverify.foundation.output import write_json
+from lipverify.foundation.process import INTERRUPTED
 from lipverify.foundation.quoting import counted
 from lipverify.foundation.validation import chosen
 from lipverify.loss.montecarlo.backend import BACKENDS, backend_named

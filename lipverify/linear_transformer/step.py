@@ -116,17 +116,17 @@ def step_risk(prompts: Prompts, A: Matrix) -> Risk:
     Lambda, C = W @ here.unit @ W.T, W @ here.spread @ W.T
     E = A @ Lambda - I
     bias, variance = (float(np.trace(Q @ F @ M @ F.T)) for F, M in ((E, S), (A, C)))
-    # every product of d terms rounds by d eps of its absolute value; only E, and C in `rounding`, are differences
+    # products of d terms round by d eps of their absolute value, four of them make Lambda; E and C are differences
     unit = (prompts.d + 2) * EPS
-    off, size = unit * (np.abs(A) @ np.abs(W) @ here.unit @ np.abs(W).T + I), np.abs(E)
+    off, size = 4 * unit * (np.abs(A) @ np.abs(W) @ np.abs(here.unit) @ np.abs(W).T + I), np.abs(E)
     moved = 2 * size @ np.abs(S) @ off.T + off @ np.abs(S) @ off.T
-    C = np.abs(W) @ (np.abs(here.spread) + here.rounding / unit) @ np.abs(W).T
-    absolute = size @ np.abs(S) @ size.T + np.abs(A) @ C @ np.abs(A).T
+    terms = np.abs(W) @ here.terms @ np.abs(W).T
+    absolute = size @ np.abs(S) @ size.T + np.abs(A) @ terms @ np.abs(A).T
     return Risk(bias=bias, variance=variance, error=float(np.trace(np.abs(Q) @ (moved + 6 * unit * absolute))))
 
 
 class _Moments(NamedTuple):
-    """Moments of u in the eigenbasis V of R, x = R u: E u u^T, those of h, and a bound on the rounding of `spread`.
+    """Moments of u in the eigenbasis V of R, x = R u: E u u^T, those of h, and a bound on the terms of `spread`.
 
     E h h^T = V R (signal + spread) R V^T. Eigenvalues 0 of R are left out.
     """
@@ -136,7 +136,7 @@ class _Moments(NamedTuple):
     unit: Floats
     signal: Floats
     spread: Floats
-    rounding: Floats
+    terms: Floats
 
 
 def _moments(prompts: Prompts) -> _Moments:
@@ -148,16 +148,13 @@ def _moments(prompts: Prompts) -> _Moments:
     seen = scale**2 > prompts.d * EPS * scale[-1] ** 2
     R, V = scale[seen], V[:, seen]
     # u is rotation invariant, or R is the identity: its moments are the same in this basis
-    M, S_u = x.unit[np.ix_(seen, seen)], np.zeros_like(S)
-    S_u[np.ix_(seen, seen)] = np.outer(R, R) * (V.T @ S @ V)
-    F, S_u = x.quartic(S_u)[np.ix_(seen, seen)], S_u[np.ix_(seen, seen)]
-    if not np.all(np.isfinite(F)):
-        raise InvalidInput(f"covariates = {shown(prompts.covariates)}: they have no fourth moment, and h no variance.")
+    part = np.ix_(seen, seen)
+    M, S_u = x.unit[part], np.zeros_like(S)
+    S_u[part] = np.outer(R, R) * (V.T @ S @ V)
+    F, terms, S_u = x.quartic(S_u)[part], (x.absolute or x.quartic)(np.abs(S_u))[part], S_u[part]
     signal = M @ S_u @ M
-    # every term of F is a sum of E |u_i u_j u_k u_l| |S_kl|, at most the largest E u_i^4 times sum |S_kl|
-    largest = max((float(x.quartic(np.diag(axis))[k, k]) for k, axis in enumerate(np.eye(prompts.d))), default=0.0)
-    rounding = 40 * (prompts.d + 2) * EPS * largest * float(np.sum(np.abs(S_u))) / n
-    return _Moments(R, V, M, signal, (F - signal + prompts.noise_variance * M) / n, np.full_like(M, rounding))
+    noise = prompts.noise_variance * M
+    return _Moments(R, V, M, signal, (F - signal + noise) / n, (terms + np.abs(signal) + np.abs(noise)) / n)
 
 
 def preconditioned(A: Matrix, n: float) -> Layer:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lipverify.loss.negative import negative_excess as negative_excess
     from lipverify.loss.scaled import scaled_loss as scaled_loss
     from lipverify.loss.terms import LossTerms as LossTerms
-    from lipverify.loss.work import Cost as Cost
     from lipverify.loss.worst import worst_bias as worst_bias
 
 lazy()

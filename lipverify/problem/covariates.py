@@ -23,11 +23,15 @@ Fourth = Callable[[Floats], Floats]
 
 
 class Moments(NamedTuple):
-    """Second and fourth moments of x = A u: A = `root`, symmetric, E u u^T = `unit`, and the fourth moments of u."""
+    """Second and fourth moments of x = A u: A = `root`, symmetric, E u u^T = `unit`, and the fourth moments of u.
+
+    `absolute` maps |S| to a bound on every term of `quartic`; it is `quartic` itself if that has no terms below 0.
+    """
 
     root: Floats
     unit: Floats
     quartic: Fourth
+    absolute: Fourth | None = None
 
     @property
     def second(self) -> Floats:
@@ -37,6 +41,11 @@ class Moments(NamedTuple):
     def fourth(self, S: Floats) -> Floats:
         """E <x, S x> x x^T for a symmetric S."""
         return self.root @ self.quartic(self.root @ S @ self.root) @ self.root
+
+    def bound(self, S: Floats) -> Floats:
+        """A bound on every term of `fourth`, whose rounding is in proportion to it."""
+        A, absolute = np.abs(self.root), self.absolute or self.quartic
+        return A @ absolute(A @ np.abs(S) @ A) @ A
 
 
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):

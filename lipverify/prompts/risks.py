@@ -134,6 +134,8 @@ def risk_curve(
     True
     """
     counts = [whole("lengths", n, 1) for n in lengths]
+    if not counts:
+        raise InvalidInput("lengths = []: give at least one number of tokens.")
     longest = require_prompts(prompts).replace(n=max(counts))
     pairs = []
     for n in counts:
@@ -294,7 +296,11 @@ def _squares(
 
 def _called(model: Any, batch: Any, shape: tuple[int, ...], checked: bool) -> Floats:
     """What a model returns for a batch, on the host; refused where it is no function of each prompt by itself."""
-    made = np.asarray(to_host(model(*batch)), dtype=np.float64)
+    returned = model(*batch)
+    try:
+        made = np.array(to_host(returned), dtype=np.float64)  # a copy: a model may write to its arguments
+    except (TypeError, ValueError):
+        raise InvalidInput(f"predictor returned {shown(returned)}: it must return an array of real numbers.") from None
     if made.shape != shape:
         raise InvalidInput(f"predictor returned shape {made.shape} for {shape[0]} prompts: it must be {shape}.")
     if not np.all(np.isfinite(made)):

@@ -15,7 +15,9 @@ import pytest
 
 from lipverify.claims import ledger
 
-ROOMS = "attention claims covariates errors falsify laws linear_transformer loss optimum proofs properties sampling"
+ROOMS = (
+    "attention claims covariates errors falsify laws linear_transformer loss optimum proofs prompts properties sampling"
+)
 MODULES = ("lipverify", *(f"lipverify.{room}" for room in (*ROOMS.split(), "scaling", "strategies")))
 """The modules with public names for users."""
 MADE = ("Band", "Figure", "HeatMap", "Panel", "Region", "Series", "Source", "Table")

@@ -26,10 +26,11 @@ from lipverify.linear_transformer.regression import NoiseLaw, noise_named
 from lipverify.linear_transformer.regression.rare import POPULATION  # internal: what the rarest are drawn from
 from lipverify.linear_transformer.training import PLANS, draw_sample
 from lipverify.linear_transformer.training.stages import fit  # internal: a training without a start
+from lipverify.prompts import Prompts
 
 NOISE = lt.UniformNoise(1.0)
 HERE = lt.Regression(5, 20, NOISE)
-PROMPTS = lt.Prompts(n=20, covariance=np.eye(3))
+PROMPTS = Prompts(d=3, n=20)
 CONTEXTS = lt.draw_contexts(HERE, 8, 0, "test/refusals")
 FEW = lt.Regression(5, 4, NOISE)
 NAN, INF = float("nan"), float("inf")
@@ -46,7 +47,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: lt.trajectory(np.eye(3), [lt.Layer(np.full((1, 3, 3), NAN), np.ones((1, 3, 3)))]),
         "finite numbers",
     ),
-    "Prompts": (lambda: lt.Prompts(n=0, covariance=np.eye(2)), "n = 0"),
     "Regression": (lambda: lt.Regression(5, 20, 1.0), "noise = 1.0"),  # type: ignore[arg-type]
     "SingleHead": (
         lambda: lt.readout(np.eye(3), [lt.SingleHead(1, 2, 3, "a")]),  # type: ignore[arg-type]
@@ -71,7 +71,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "readout": (lambda: lt.readout(None, [STEP]), r"gram has shape \(\)"),
     "regression_named": (lambda: lt.regression_named("uniform-3@5"), "uniform-3@5"),
     "runs": (lambda: lt.runs("uniform-9"), "protocol uniform-9"),
-    "sampled_risk": (lambda: lt.sampled_risk(PROMPTS, None, 10, 0), "model = None"),  # type: ignore[arg-type]
     "spectral_mean": (lambda: lt.spectral_mean(lambda t: t * NAN, 10, 5), "no finite number"),
     "stored_tables": (lambda: lt.stored_tables("uniform-9"), "tables uniform-9"),
     "step_risk": (lambda: lt.step_risk(PROMPTS, np.eye(4)), r"A has shape \(4, 4\)"),
@@ -83,8 +82,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
 MORE: list[tuple[Any, str]] = [
     (lambda: lt.readout(np.ones((2, 3)), [STEP]), r"gram has shape \(2, 3\)"),
     (lambda: lt.step_risk(None, np.eye(3)), "prompts = None"),  # type: ignore[arg-type]
-    (lambda: lt.sampled_risk(None, [STEP], 10, 0), "prompts = None"),  # type: ignore[arg-type]
-    (lambda: lt.sampled_risk(PROMPTS, lambda gram: gram, 10, 0), r"weights of shape \(10, 4, 4\)"),
     (lambda: lt.spectral_mean(3, 5, 5), "f = 3 is not a function"),  # type: ignore[arg-type]
     (lambda: lt.spectral_mean(np.exp, 0, 5), "n = 0"),
     (lambda: lt.evaluation(CONTEXTS, np.full(3, 1 / 3)), r"share of shape \(3,\)"),
@@ -107,22 +104,7 @@ MORE: list[tuple[Any, str]] = [
     (lambda: lt.trajectory(np.zeros(3), []), r"gram has shape \(3,\)"),
     (lambda: ablated([STEP, STEP], 2, "xy"), "layer = 2: the model has layers 0 to 1"),
     (lambda: ablated([STEP, STEP], 0, "zz"), "choose one of xx, xy, yx, yy"),
-    # prompts
-    *(
-        (lambda arguments=arguments: lt.Prompts(**arguments), words)
-        for arguments, words in (
-            ({"n": 2.5, "covariance": [1.0]}, "n = 2.5"),
-            ({"n": 2, "covariance": [[1.0, 0.5], [0.0, 1.0]]}, "symmetric"),
-            ({"n": 2, "covariance": [1.0, -1.0]}, "semidefinite"),
-            ({"n": 2, "covariance": [[1.0, 0.0]]}, "covariance"),
-            ({"n": 2, "covariance": [NAN]}, "covariance"),
-            ({"n": 2, "covariance": [1.0, 1.0], "tasks": [1.0]}, "tasks is of size 1"),
-            ({"n": 2, "covariance": [1.0], "sigma": -1.0}, r"sigma = -1\.0"),
-            ({"n": 2, "covariance": "x"}, "covariance"),
-            ({"n": 2, "covariance": ["x"]}, "covariance"),
-        )
-    ),
-    (lambda: lt.step_risk(lt.Prompts(5, [1.0, 1.0]), np.eye(3)), "d = 2"),
+    (lambda: lt.step_risk(Prompts(d=2, n=5), np.eye(3)), "d = 2"),
     (lambda: lt.preconditioned(np.ones((2, 3)), 5), "shape"),
     # GD++
     (lambda: spectral_rule(4, 5), "n = 4 < d = 5"),

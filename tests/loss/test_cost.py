@@ -15,9 +15,14 @@ from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, ReLU, Ridge
 
 # internal: its limits are set so that every loss exceeds them
-from lipverify.loss import Cost, work
+from lipverify.loss import work
 from lipverify.loss.exact.ridge import cost as estimates  # internal: the estimates are set to nothing
-from lipverify.loss.work import GIB, counted, price_of  # internal: the cost of a call, counted next to its estimate
+from lipverify.loss.work import (  # internal: the cost of a call, counted next to its estimate
+    GIB,
+    Cost,  # internal: a type of result
+    counted,
+    price_of,
+)
 from tests.commands import Commands, Done
 
 
