@@ -32,9 +32,9 @@ def excess(d, n, sigma, share=1.0):
 
 def layers(kappa, digits):
     """Steps of descent until every direction of a spectrum from 1 to kappa has an error below 10^-digits."""
-    left, steps = np.ones(2), 0
-    while np.max(np.abs(left)) > 10.0**-digits:
-        left, steps = left * (1 - 2 / (1 + kappa) * np.array([1.0, kappa])), steps + 1
+    low, high, steps, rate = 1.0, 1.0, 0, 2 / (1 + kappa)
+    while max(abs(low), abs(high)) > 10.0**-digits:
+        low, high, steps = low * (1 - rate), high * (1 - rate * kappa), steps + 1
     return steps / (kappa * digits * np.log(10)), 1 / (kappa * digits * np.log(10))
 
 
@@ -55,6 +55,6 @@ claim("bai.penalty", bound(excess, r"\min(R(0.95 \lambda), R(1.05 \lambda)) - R(
       over={"d": (5, 20), "n": (2, 10, 40), "sigma": (0.5, 1.0)}, kind="printed", expected="supported",
       shows=at(picture), source=(PAPER, "section 3.1, Bayes", r"the Bayes estimator: $\lambda = d \sigma^2 / N$"))
 COUNT = r"L / (\kappa \log(1/\epsilon))"
-claim("bai.layers", bound(layers, COUNT, equals="1/2", within="1/100", along={"kappa": (10, 1e4)}),
+claim("bai.layers", bound(layers, COUNT, equals="1/2", within="1/100", along={"kappa": (10, 3e3)}),
       agree(layers, by_logarithm, COUNT, over={"kappa": (5, 50), "digits": 6}), over={"digits": (3, 6)}, kind="sharp",
       source=(PAPER, "Theorem 4", r"$\mathcal{O}(\kappa \log(1/\epsilon))$ layers"), expected="supported")

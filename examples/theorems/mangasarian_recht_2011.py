@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 
@@ -24,7 +24,7 @@ def found(d, n, draw):
 
 def wendel(d, n):
     """$P(B < n)$, $B$ binomial with $d - 1$ trials of probability 1/2."""
-    return float(binom.cdf(n - 1, d - 1, 0.5))
+    return float(bdtr(n - 1, d - 1, 0.5))
 
 
 def by_orthants(d, n, draw):

@@ -6,8 +6,7 @@ Read: sections 2 and 3. As the context grows dMMSE predicts by the pretraining t
 from functools import cache
 
 import numpy as np
-from scipy.special import roots_genlaguerre
-from scipy.stats import ncx2
+from scipy.special import chndtr, roots_genlaguerre
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 from lipverify.covariates import Pool
@@ -22,7 +21,7 @@ PAPER = "Raventos, Paul, Chen, Ganguli, NeurIPS 2023, arXiv 2306.15063"
 def rule(D, nodes):
     radii, weights = roots_genlaguerre(nodes, D / 2 - 1)
     t = np.exp(np.arange(-200 / D - 8, 8, 0.05))
-    return weights / weights.sum(), t, np.minimum(ncx2.cdf(t, D, 2 * radii[:, None]), 1 - 1e-16)
+    return weights / weights.sum(), t, np.minimum(chndtr(t, D, 2 * radii[:, None]), 1 - 1e-16)
 
 
 def nearest(M, D):

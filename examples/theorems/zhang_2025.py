@@ -24,7 +24,7 @@ def plateau(d, n, decay, m):
 
 def sampled(d, n, decay, m, contexts, seed):
     here, A = learned(d, n, decay, m)
-    return risk(here, predictors.gradient_descent(1, A), contexts, seed)
+    return risk(here, predictors.gradient_descent(1, A), contexts // 4, seed)
 
 
 def printed(d, n, decay, m):

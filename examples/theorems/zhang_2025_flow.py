@@ -22,10 +22,10 @@ def losses(R, method="LSODA"):
     H = D // R
 
     def flow(_, weights):
-        v, (K, Q) = weights[:H], weights[H:].reshape(2, H, R, D)
-        slope = np.diag(LAMBDA**2) - SQUARE[:, None] * np.einsum("h,hri,hrj->ij", v, K, Q) * LAMBDA
-        moved = np.einsum("ij,hri,hrj->h", slope, K, Q), (v * (Q @ slope.T).T).T, (v * (K @ slope).T).T
-        return np.concatenate([part.ravel() for part in moved])
+        v, (K, Q) = np.repeat(weights[:H], R)[:, None], weights[H:].reshape(2, D, D)
+        slope = np.diag(LAMBDA**2) - SQUARE[:, None] * ((v * K).T @ Q) * LAMBDA
+        along = K @ slope
+        return np.concatenate([(along * Q).reshape(H, -1).sum(axis=1), (v * (Q @ slope.T)).ravel(), (v * along).ravel()])
 
     start = 0.01 * np.random.default_rng(0).normal(size=H + 2 * D**2)
     start[:H] = abs(start[:H])
