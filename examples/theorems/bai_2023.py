@@ -53,8 +53,8 @@ def picture():
 claim("bai.penalty", bound(excess, r"\min(R(0.95 \lambda), R(1.05 \lambda)) - R(\lambda)", low=0, strict=True,
       control={"share": 1.1}, method="exact"), agree(ridge, sampled, "R", over={"d": 10, "n": (5, 20), "sigma": 1.0}),
       over={"d": (5, 20), "n": (2, 10, 40), "sigma": (0.5, 1.0)}, kind="printed", expected="supported",
-      shows=at(picture), source=(PAPER, "section 3.1, Bayes", r"the Bayes estimator: $\lambda = d \sigma^2 / N$"))
+      shows=at(picture), source=(PAPER, "section 3.1", r"given by ridge regression [...] $\lambda = d\sigma^2/N$"))
 COUNT = r"L / (\kappa \log(1/\epsilon))"
 claim("bai.layers", bound(layers, COUNT, equals="1/2", within="1/100", along={"kappa": (10, 3e3)}),
       agree(layers, by_logarithm, COUNT, over={"kappa": (5, 50), "digits": 6}), over={"digits": (3, 6)}, kind="sharp",
-      source=(PAPER, "Theorem 4", r"$\mathcal{O}(\kappa \log(1/\epsilon))$ layers"), expected="supported")
+      source=(PAPER, "Corollary 5", r"$\mathcal{O}(\kappa \log(\kappa N/\sigma))$-layer"), expected="supported")

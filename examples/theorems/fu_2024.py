@@ -49,7 +49,7 @@ def picture(x=(2, 4, 16, 64, 256, 1024)):
 K, TRACE = "log(kappa**2 * digits * log(10))/log(2)", r"\mathrm{tr}(I - M_k S)"
 claim("fu.steps", bound(steps, "k", low=f"{K} - 0.1", high=f"{K} + 1", control={"high": f"0.9*({K} + 1)"}),
       over={"kappa": (10, 100, 1000), "digits": (3, 12, 48)}, kind="sharp", expected="supported", shows=at(picture),
-      source=(PAPER, "section 3.1", r"$\mathcal{O}(\log \kappa(S) + \log \log(1/\epsilon))$ steps to $\epsilon$ error"))
+      source=(PAPER, "section 3.1", r"only requires $\mathcal{O}(\log \kappa(S) + \log \log(1/\epsilon))$ steps"))
 claim("fu.start", bound(residual, TRACE, high=0.01, control=({"high": 0.009}, {"factor": 1.9})),
       agree(residual, by_eigenvalues, TRACE, over={"d": (2, 4), "k": (1, 5), "factor": (1.9, 2)}), kind="printed",
       over={"d": (2, 3, 4), "k": 7, "factor": 2}, corrected=r"$\alpha$ below: the top eigenvalue is never inverted",

@@ -52,7 +52,8 @@ def picture(x=tuple(2**k for k in range(1, 31))):
 # fmt: off
 claim("raventos.threshold", bound(over_ridge, r"R_\infty / R_{\mathrm{ridge}}", equals=3, within=0.05),
       agree(nearest, by_posterior, "R / D", over={"M": (2, 8), "D": 8}), over={"M": 2**15, "D": 8, "K": 16},
-      source=(PAPER, "section 3.1", "dMMSE significantly underperforms relative to Ridge at this task diversity"),
+      source=(PAPER, "section 3.1",
+              r"even though dMMSE significantly underperforms relative to Ridge on $T_{True}$ at this task diversity"),
       kind="derived", expected="supported", shows=at(picture))
 claim("raventos.rate", exponent(nearest, r"R_\infty", along={"M": (1e6, 1e20)}, high=0, strict=True, truth="-2/D"),
       source=(PAPER, "Figure 2", "As the pretraining task diversity increases, both dMMSE and PT approach Ridge"),
