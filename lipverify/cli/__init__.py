@@ -1,7 +1,7 @@
 """The command line: each noun has a file of commands and options; the code behind a command is imported when it runs.
 
 app                                           values of options, options of commands, exit codes
-claims, ledgers, problems, proofs, shell      the commands
+claims, ledgers, problems, proofs             the commands
 verify, falsify, train, prove, catalogue, compare, numbers, reports     the code behind them
 """
 
@@ -31,7 +31,7 @@ LONGEST = 1000
 
 def commands() -> App:
     """All commands, in the order in which the help lists them."""
-    from lipverify.cli import claims, ledgers, problems, proofs, shell  # noqa: F401 - each declares its commands
+    from lipverify.cli import claims, ledgers, problems, proofs  # noqa: F401 - each declares its commands
     from lipverify.cli.app import app
 
     return app

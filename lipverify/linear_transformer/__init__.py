@@ -5,7 +5,7 @@ implicit            the linear model that every layer preserves, and its recursi
 collapsed           the forward pass on second moments, with its adjoint: the cost does not grow with n
 step                one layer's exact risk and best preconditioner on any `lipverify.prompts.Prompts`
 regression/         contexts, laws of the noise, ridge regression baselines, the Bayes floor, the adjusted loss
-gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues
+gdplusplus/         two weights a layer: exact loss, minima and proved floor on the eigenvalues
 families, training/ weights as arrays, and their training
 
 >>> from lipverify.linear_transformer import GDPlusPlus, Regression, UniformNoise, draw_contexts, estimate, evaluation
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss as constant_ridge_loss
     from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor as gdplusplus_floor
     from lipverify.linear_transformer.gdplusplus.known import known_optimum as known_optimum
-    from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus as optimal_gdplusplus
+    from lipverify.linear_transformer.gdplusplus.optimum import grown_gdplusplus as grown_gdplusplus
     from lipverify.linear_transformer.gdplusplus.spectrum import spectral_mean as spectral_mean
     from lipverify.linear_transformer.implicit import trajectory as trajectory
     from lipverify.linear_transformer.layer import (

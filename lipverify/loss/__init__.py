@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.asymptotic import Leading as Leading, transferred_power as transferred_power
+    from lipverify.loss.asymptotic import transferred_power as transferred_power
     from lipverify.loss.block import block_terms as block_terms
     from lipverify.loss.exact import spectrum_of as spectrum_of
     from lipverify.loss.linear import linear_attention as linear_attention

@@ -47,7 +47,12 @@ def test_a_file_of_the_user_is_read_each_time(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     assert again.kept_answer(["list", "my/theorems"])
     Path("my/theorems").mkdir(parents=True)
-    for words in (["list", "my/theorems"], ["list", "mine.py"], ["explain", "./mine"], ["list", "--passages", "a.json"]):
+    for words in (
+        ["list", "my/theorems"],
+        ["list", "mine.py"],
+        ["explain", "./mine"],
+        ["list", "--passages", "a.json"],
+    ):
         assert again.kept_answer(words) is None
     assert again.kept_answer(["verify", "softmax.split"]) is None
 

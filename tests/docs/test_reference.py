@@ -126,8 +126,8 @@ def test_a_record_of_a_ledger_names_every_field_once(name: str) -> None:
 
 
 def test_there_are_records() -> None:
-    asked = "Ray Control CellControl Cell CrossCheck Step Tried Record Provenance Passage Asked Ledger"
-    others = "Interval Allowed Judged CellChange CrossCheckChange ClaimChange Comparison Setting Heading"
+    asked = "Ray Control CellControl Cell Ratio CrossCheck Record Provenance Passage Asked Ledger"
+    others = "Interval Allowed Judged EvidenceChange ClaimChange Comparison Setting Heading"
     assert {*records()} >= {*asked.split(), *others.split(), *MADE}
 
 

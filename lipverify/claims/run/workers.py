@@ -172,11 +172,7 @@ class Processes(Workers):
         """Wait until one of the given calls is done, and return those that are; replace lost processes meanwhile."""
         futures = list(futures)
         with self._context.may_start():
-            until = time.monotonic() + seconds
-            while futures and not super().wait(futures, min(LOOKS, max(until - time.monotonic(), 0.0))):
-                self._context.name_stopped()
-                if time.monotonic() >= until:
-                    break
+            super().wait(futures, seconds)
             if not self._pool.active:  # the pool no longer answers: all processes were killed at once
                 for future in futures:
                     with contextlib.suppress(InvalidStateError):
@@ -219,7 +215,7 @@ class Start:
     def __init__(self, context: BaseContext, devices: Sequence[str] = ()) -> None:
         self.Pipe, self.RLock, self.get_start_method = context.Pipe, context.RLock, context.get_start_method
         self._new: Callable[..., Any] = context.Process  # type: ignore[attr-defined]
-        self._devices, self._started, self._named = devices, list[Worker](), set[int]()
+        self._devices, self._started = devices, list[Worker]()
         self._busy = threading.RLock()
         self._busy.acquire()
 
@@ -233,14 +229,6 @@ class Start:
             worker = Worker(self._new(target=target, args=args, **how), self._busy)
         self._started.append(worker)
         return worker
-
-    def name_stopped(self) -> None:
-        """Say once of each process that it was stopped by a signal, which looks like a measurement that takes long."""
-        for worker in self._started:
-            if worker.stopped() and worker.pid not in self._named:
-                self._named.add(worker.pid)
-                rule = f"`kill -CONT {worker.pid}` continues it, and --limit ends its measurement"
-                print(f"lipverify: worker {worker.pid} was stopped by a signal; {rule}.", file=sys.stderr, flush=True)
 
     @contextmanager
     def may_start(self) -> Iterator[None]:
@@ -280,12 +268,6 @@ class Worker:
         if not alive:
             self._end_group()
         return alive
-
-    def stopped(self) -> bool:
-        """True if a signal has stopped the process (Linux)."""
-        with contextlib.suppress(OSError, IndexError):
-            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
-        return False
 
     def terminate(self) -> None:
         """Stop the process, even inside compiled code."""
