@@ -57,4 +57,4 @@ claim("zhang-flow.visited", bound(stay, "T_m", low=2.5, control={"level": 1.1}),
       source=(PAPER, "section 4.3", r"sequentially visits the fixed points in $M_1, M_2, \dots, M_D$"))
 claim("zhang-flow.rank", bound(stay, "T_m", low=2.5, control=({"level": 1.1}, {"R": 1})), over={"R": 2, "m": 1},
       source=(PAPER, "section 5", r"conspicuous plateaus at value $L(M_m)$ for $m$ that divides $R$"), kind="printed",
-      expected="refuted", title="The same for heads of rank 2", corrected="for $m$ that $R$ divides, as in its examples")
+      expected="refuted", title="Heads of rank 2", corrected="for $m$ that $R$ divides, as in its examples")
