@@ -14,7 +14,7 @@ from tests.commands import Commands
 from tests.examples.listing import LIST, PAGE, listing, theorems
 
 PUBLIC = ("lipverify", "lipverify.claims", "lipverify.linear_transformer")
-OTHERS = {"numpy", "scipy", "functools"}
+OTHERS = {"fractions", "functools", "math", "mpmath", "numpy", "scipy", "sympy"}
 QUICK = {"von_oswald_2023", "zhang_frei_bartlett_2024"}
 """Files that are verified whenever the tests run; the others take up to ten seconds each."""
 FILES = [
