@@ -7,7 +7,7 @@ the distances are a Poisson process, so that the vote is a stable law; the error
 import numpy as np
 from scipy.integrate import quad
 
-from lipverify.claims import agree, at, bound, claim, exponent
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
 PAPER = "Barzilai, Kornowski, Shamir, arXiv 2025"
 
@@ -22,11 +22,6 @@ def error(r, q):
 def over_noise(r, q):
     value, stated = error(r, q)
     return value * q, stated * q
-
-
-def near_dimension(s, q):
-    """The error at beta = d (1 + 1/s)."""
-    return error(1 + 1 / s, q)
 
 
 def inverted(r, q):
@@ -46,15 +41,20 @@ def sampled(r, d, q, contexts, seed):
 
 
 # fmt: off
+def picture(p=tuple(k / 80 for k in range(1, 40))):
+    curves = [Series(label=rf"$\beta = {r} d$", x=p, y=tuple(float(error(r, 1 / q)[0]) for q in p)) for r in (1.1, 2)]
+    curves.append(Series(label="one neighbour", x=p, y=p, style="dashed"))
+    panel = Panel(title="", xlabel="$p$", ylabel="error", xscale="linear", yscale="linear", series=tuple(curves))
+    return Figure(caption="The error in long contexts.", alt="Below p, and lower near d.", panels=(panel,))
+
+
 OVER, RAY = {"r": (1.2, 1.5, 2.0, 4.0)}, {"q": (1e2, 1e10)}
 BOUNDS = (PAPER, "Theorem 4.1", r"for $\beta > d$ between $C_1 p^c$ and $C_2 p$, $c = (8 \cdot 2^r/(r - 1))^{1/(r-1)}$")
 claim("interpolators.tempered",
       exponent(error, "L", along=RAY, low="-(8*2**r/(r - 1))**(1/(r - 1))", high="-1", control={"high": "-1.04"}),
       agree(error, inverted, "L", over={"r": (1.5, 2.0, 4.0), "q": (3.0, 10.0)}),
       agree(error, at(sampled, d=3), "L", over={"r": (2.0, 3.0), "q": 5.0}),
-      over=OVER, source=BOUNDS, kind="printed", expected="supported", title="Tempered overfitting")
+      over=OVER, source=BOUNDS, kind="printed", expected="supported", title="Tempered overfitting",
+      shows=at(picture))
 claim("interpolators.tempered/sharp", bound(over_noise, "L / p", along=RAY, equals="r*sin(pi/r)/pi", within=1e-3),
       over=OVER, source=BOUNDS, kind="sharp", expected="supported", title="Tempered overfitting, its constant")
-claim("interpolators.benign", exponent(near_dimension, "L", along={"s": (1e1, 1e5)}, equals="-1", truth="-1"),
-      over={"q": (3.0, 10.0)}, kind="derived", expected="supported", title=r"Benign at $\beta = d$",
-      source=(PAPER, "Theorem 4.1, after it", r"one should expect the bound to approach 0 as $\beta \to d^+$"))

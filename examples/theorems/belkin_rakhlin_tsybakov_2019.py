@@ -6,7 +6,7 @@ worst risk is one integral at every n. The condition a < k/2 in k dimensions is 
 
 import numpy as np
 
-from lipverify.claims import agree, claim, exponent
+from lipverify.claims import Figure, Panel, Series, agree, at, claim, exponent
 
 PAPER = "Belkin, Rakhlin, Tsybakov, AISTATS 2019, arXiv 1806.09471"
 
@@ -44,6 +44,10 @@ def at_width(k, b, a, n):
 
 
 # fmt: off
+def picture(n=tuple(10.0**k for k in range(2, 11))):
+    curves = [Series(label=f"$a = {a}$", x=n, y=tuple(float(at_width(1, 1, a, m)[0]) for m in n)) for a in (0.2, 0.75)]
+    panel = Panel(title="", xlabel="$n$", ylabel="worst risk", series=tuple(curves))
+    return Figure(caption="Kernels of three singularities.", alt="Slower for a > 1/2.", panels=(panel,))
 STONE, OVER = "-2*b/(2*b + k)", {("k", "b"): [(1, 0.5), (1, 1.0), (3, 1.0)]}
 SINGULAR = (PAPER, "the theorem on singular kernels", r"$0 < a < k/2$, $h = n^{-1/(2b + k)}$: $n^{-2b/(2b + k)}$")
 claim("interpolation.rate", exponent(at_width, r"\sup R", along={"n": (1e4, 1e14)}, equals=STONE, truth=STONE),
@@ -52,4 +56,5 @@ claim("interpolation.rate", exponent(at_width, r"\sup R", along={"n": (1e4, 1e14
       title="An interpolating kernel reaches the minimax rate")
 claim("interpolation.condition", exponent(at_width, r"\sup R", along={"n": (1e6, 1e22)}, high=STONE,
       truth=f"{STONE}*(1/a - 1)"), over=OVER | {"a": 0.75}, source=SINGULAR, kind="stronger", expected="refuted",
-      corrected=r"$(1/a - 1)$ of the exponent for $1/2 < a < 1$, in units of $k$", title="More singular kernels")
+      corrected=r"$(1/a - 1)$ of the exponent for $1/2 < a < 1$, in units of $k$", title="More singular kernels",
+      shows=at(picture))

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.special import hyp1f1
 
-from lipverify.claims import agree, at, bound, claim
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
+from lipverify.sampling import mean_with_half_width
 
 PAPER = "Choromanski et al., ICLR 2021"
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(150)
@@ -17,7 +18,6 @@ def squared(kind, x, y, c, plus, minus):
 
 
 def error(kind, x, y, c):
-    """The mean squared error times m, by Gauss and Hermite's rule."""
     plus, minus = (NODES * (x**2 + y**2 + sign * 2 * x * y * c) ** 0.5 for sign in (1, -1))
     return squared(kind, x, y, c, plus, minus) @ WEIGHTS / WEIGHTS.sum(), 1e-12 * np.exp(2 * x**2 + 2 * y**2)
 
@@ -25,8 +25,7 @@ def error(kind, x, y, c):
 def sampled_error(kind, x, y, c, contexts, seed):
     omega = np.random.default_rng((seed, int(10 * y))).normal(size=(2, 10 * contexts))
     u, v = x * omega[0], y * (c * omega[0] + (1 - c**2) ** 0.5 * omega[1])
-    values = squared(kind, x, y, c, u + v, u - v)
-    return values.mean(), 1.96 * values.std() / len(values) ** 0.5
+    return mean_with_half_width(squared(kind, x, y, c, u + v, u - v))
 
 
 def gain(d, z):
@@ -35,26 +34,27 @@ def gain(d, z):
 
 
 def sampled_gain(d, z, contexts, seed):
-    """The same from pairs of features: orthogonal directions, lengths chi with d, the mean over both signs."""
     random = np.random.default_rng((seed, d))
     directions = np.linalg.qr(random.normal(size=(contexts, d, 2)))[0]
     u, v = z * (directions[:, 0] * random.chisquare(d, size=(contexts, 2)) ** 0.5).T
-    values = 1 - np.exp(-(z**2)) * np.cosh(u) * np.cosh(v)
-    return values.mean(), 1.96 * values.std() / contexts**0.5
+    return mean_with_half_width(1 - np.exp(-(z**2)) * np.cosh(u) * np.cosh(v))
 
 
 # fmt: off
+def picture(z=tuple(k / 20 for k in range(2, 61))):
+    curves = [Series(label=f"$d = {d}$", x=z, y=tuple(float((d + 2) * gain(d, x)[0]) for x in z)) for d in (2, 8, 64)]
+    printed = Series(label="printed", x=z, y=(2.0,) * len(z), style="dashed")
+    panel = Panel(title="", xlabel="$|x + y|$", ylabel="$(d + 2) g$", xscale="linear", series=(*curves, printed))
+    return Figure(caption="The gain of orthogonal features.", alt="Below 2 at small |x + y|.", panels=(panel,))
 Z, OVER = "(x**2 + y**2 + 2*x*y*c)", {"x": 1.0, "y": (0.5, 1.0), "c": (-0.9, 0.0, 0.6)}
 PLUS, FIXED = f"exp({Z})*exp(2*x*y*c)*(1 - exp(-{Z}))", "2/(d + 2)*(1 - exp(-z**2/2))**2"
-ERRORS = {"trig": f"exp({Z})*exp(-2*x*y*c)*(1 - exp(-x**2 - y**2 + 2*x*y*c))**2/2", "plus": PLUS,
-          "hyperbolic": f"(1 - exp(-{Z}))*{PLUS}/2"}
-for kind, printed in ERRORS.items():
+TRIG = f"exp({Z})*exp(-2*x*y*c)*(1 - exp(-x**2 - y**2 + 2*x*y*c))**2/2"
+for kind, printed in {"trig": TRIG, "plus": PLUS, "hyperbolic": f"(1 - exp(-{Z}))*{PLUS}/2"}.items():
     claim(f"performers.{kind}", bound(at(error, kind=kind), r"m \mathrm{MSE}", equals=printed, within="1e-9"),
-          agree(at(error, kind=kind), at(sampled_error, kind=kind), r"m \mathrm{MSE}", over=OVER | {"c": (-0.9, 0.0)}),
-          over=OVER, source=(PAPER, f"Lemma 2, {kind} features", "the mean squared error of independent features"),
-          kind="printed", expected="supported", title=f"The error of {kind} features")
+          agree(at(error, kind=kind), at(sampled_error, kind=kind), "e", over=OVER | {"c": -0.9}), over=OVER,
+          kind="printed", source=(PAPER, f"Lemma 2, {kind} features", "the error"), expected="supported", title=kind)
 claim("performers.orthogonal", bound(gain, "g", low="2/(d + 2)", control=({"low": "2.2/(d + 2)"}, {"low": FIXED})),
       agree(gain, sampled_gain, "g", over={"d": (2, 8), "z": 1.0}), over={"d": (2, 8, 64), "z": (0.25, 0.5, 1.0)},
       source=(PAPER, "Theorem 2", r"orthogonal features gain $(1 - 1/m) \frac{2}{d + 2} SM^2$ at least, for any $d$"),
       corrected=r"$SM - e^{-(|x|^2 + |y|^2)/2}$ in place of $SM$", kind="printed", expected="refuted",
-      title=r"The gain of orthogonal features, by $|x + y|$")
+      title="The gain of orthogonal features", shows=at(picture))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import quad
 
 import lipverify as lv
-from lipverify.claims import agree, bound, claim
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 
 PAPER = "Cover, Hart, IEEE Trans. Inform. Theory 13 (1967)"
 
@@ -36,6 +36,13 @@ def attention(n, sigma):
 
 
 # fmt: off
+def picture(n=(1, 2, 3, 4, 5, 6, 8, 10, 20, 50, 100)):
+    twice = Series(label="$2 R^* (1 - R^*)$", x=n, y=(2 * (1 / 4 - 1 / np.pi**2),) * 11, style="dashed")
+    curve = Series(label="nearest neighbour", x=n, y=tuple(float(risk(m, 1.0)[0]) for m in n))
+    panel = Panel(title="", xlabel="$n$", ylabel="risk at $r = 1$", yscale="linear", series=(curve, twice))
+    return Figure(caption="The risk of the nearest neighbour.", alt="Below the bound from n = 6 on.", panels=(panel,))
+
+
 BAYES = "(1/2 - r/pi)"
 TWICE, BOUND = f"2*{BAYES}*(1 - {BAYES})", (PAPER, "the theorem", r"$R^* \leq R \leq 2 R^* (1 - R^*)$ in the limit")
 OVER = {"r": (0.2, 0.6, 1.0)}
@@ -45,7 +52,8 @@ claim("neighbour.limit", bound(risk, "R", along={"n": (10, 1e6)}, equals="1/2 - 
       expected="supported", title="The risk of the nearest neighbour")
 claim("neighbour.finite", bound(risk, "R", high=TWICE, control=({"high": f"0.9*{TWICE}"}, {"n": 6})),
       over={"r": (0.6, 1.0), "n": (1, 5)}, source=BOUND, kind="stronger", expected="refuted",
-      corrected="from n = 6 on", title="The risk with one or five tokens")
+      corrected="from n = 6 on", title="The risk with one or five tokens",
+      shows=at(picture))
 RAY = {"n": (10, 1e4)}
 claim("neighbour.attention", bound(attention, r"R / \sigma^2", along=RAY, equals=2, within=1e-2, method="exact"),
       over={"sigma": 1.0}, kind="derived", expected="supported", title="Softmax attention with a large w",

@@ -6,7 +6,7 @@ integral at every n; it approaches the limit only like log log n / log n.
 
 import numpy as np
 
-from lipverify.claims import agree, bound, claim
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 
 PAPER = "Derrida, Phys. Rev. B 24 (1981)"
 
@@ -38,10 +38,18 @@ def sampled(log_n, b, contexts, seed):
 
 
 # fmt: off
+def picture(b=tuple(1 + k / 5 for k in range(1, 16))):
+    curves = [Series(label=rf"$\log n = {m}$", x=b, y=tuple(float(participation(m, x)[0]) for x in b)) for m in (5, 15)]
+    curves.append(Series(label="$1 - 1/b$", x=b, y=tuple(1 - 1 / x for x in b), style="dashed"))
+    panel = Panel(title="", xlabel="$b$", ylabel=r"$\sum a_i^2$", xscale="linear", yscale="linear", series=(*curves,))
+    return Figure(caption="The participation of frozen weights.", alt="Above 1 - 1/b.", panels=(panel,))
+
+
 OVER, RATIO, TRUE = {"b": (1.5, 2.0)}, r"E \sum a_i^2", "1 - 1/b + log(4*pi*log_n)/(4*b*log_n)"
 LOW = (PAPER, "the low-temperature phase", r"beyond $\beta_c = \sqrt{2 \log n}$: $E \sum a_i^2 = 1 - \beta_c/\beta$")
 claim("freezing.limit", bound(participation, RATIO, along={"log_n": (10, 1e6)}, equals="1 - 1/b", within=1e-3),
-      over={"b": (1.5, 2.0, 4.0)}, source=LOW, kind="printed", expected="supported", title="Frozen attention weights")
+      over={"b": (1.5, 2.0, 4.0)}, source=LOW, kind="printed", expected="supported", shows=at(picture),
+      title="Frozen attention weights")
 claim("freezing.finite", bound(participation, RATIO, equals="1 - 1/b", within=0.02, truth=TRUE),
       agree(participation, sampled, RATIO, over={"b": (1.5, 4.0), "log_n": (4.0, 6.0)}),
       over=OVER | {"log_n": (7.0, 14.0)}, source=LOW, kind="stronger", expected="refuted",

@@ -1,14 +1,13 @@
 """Attention is not all you need: pure attention loses rank doubly exponentially with depth, near a matrix of rank 1.
 
-After L layers without skip connections the residual of X is of the order of its 3^L-th power if it is small; a skip
-connection keeps its first power. Far from rank 1 the bound says nothing, and the residual can stay as it is.
+After L layers a small residual is of the order of its 3^L-th power; a skip connection keeps its first power.
 """
 
 import numpy as np
 from mpmath import mp
 from scipy.special import softmax
 
-from lipverify.claims import agree, at, bound, claim, exponent
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
 PAPER = "Dong, Cordonnier, Loukas, ICML 2021"
 N, D, RANDOM = 4, 3, np.random.default_rng(0)
@@ -43,6 +42,10 @@ def left(norm, L=50):
 
 
 # fmt: off
+def picture(x=tuple(2 + k / 20 for k in range(31))):
+    curves = tuple(Series(label=f"$L = {L}$", x=x, y=tuple(float(left(r, L)[0]) for r in x)) for L in (5, 50, 200))
+    panel = Panel(title="", xlabel="norm of the tokens", ylabel="residual left", xscale="linear", series=curves)
+    return Figure(caption="The residual after L layers.", alt="A threshold near 2.6.", panels=(panel,))
 OVER, RAY, SIZE = {"L": (1, 2, 3)}, {"s": (1e2, 1e6, 12)}, r"\|res\|"
 claim("collapse.rate", exponent(residual, SIZE, along=RAY, equals="-3**L", truth="-3**L"),
       agree(residual, in_numpy, SIZE, over={"L": (1, 2), "s": 3.0}), over=OVER, kind="printed", expected="supported",
@@ -52,6 +55,6 @@ claim("collapse.skip", exponent(at(residual, skip=1), SIZE, along=RAY, equals=-1
       kind="printed", expected="supported", title="The same with skip connections",
       source=(PAPER, "abstract, on skip connections", "skip connections stop the output from degeneration"))
 claim("collapse.far", bound(left, r"\|res_{50}\| / \|res\|", high=0.1, control=({"high": 0.09}, {"norm": "0.9*norm"})),
-      over={"norm": (2.8, 2.85)}, kind="stronger", expected="refuted", title="Far from rank 1",
+      over={"norm": (2.8, 2.85)}, kind="stronger", expected="refuted", title="Far from rank 1", shows=at(picture),
       source=(PAPER, "abstract", "the output converges doubly exponentially to a rank-1 matrix"),
       corrected=r"for $4 \beta \|res(X)\|^2 < \sqrt d$, where the bound falls")

@@ -5,7 +5,7 @@ from scipy.integrate import simpson, solve_ivp
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from lipverify.claims import agree, bound, claim, exponent
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
 PAPER = "Geshkovski, Letrouit, Polyanskiy, Rigollet, Bull. AMS (2025), arXiv 2312.10794"
 
@@ -18,11 +18,6 @@ def distance(n, beta, q):
 
     z = solve_ivp(speed, (0, np.log(q)), [0.0], rtol=1e-11, atol=1e-12, method="DOP853").y[0, -1]
     return np.exp(z), 1e-7 * np.exp(z)
-
-
-def solved(n, beta, q):
-    r"""$1 - \gamma_\beta(\log q)$."""
-    return distance(n, beta, q)[0]
 
 
 def by_tokens(n, beta, q):
@@ -49,12 +44,17 @@ def by_steps(beta, n):
 
 
 # fmt: off
+def picture(t=tuple(k / 4 for k in range(1, 61))):
+    y = {b: tuple(float(distance(9, b, np.exp(x))[0]) for x in t) for b in (1, 6)}
+    curves = tuple(Series(label=rf"$\beta = {b}$", x=t, y=y[b]) for b in y)
+    panel = Panel(title="", xlabel="$t$", ylabel=r"$1 - \gamma$", xscale="linear", series=curves)
+    return Figure(caption="Nine tokens that start orthogonal.", alt="A plateau, then a fall.", panels=(panel,))
 ODE = (PAPER, "orthogonal initial tokens", r"all $\langle x_i, x_j \rangle$ are one $\gamma_\beta(t)$")
 OVER = {"n": (2, 6), "beta": (0.5, 2.0, 6.0), "q": (3.0, 10.0)}
-claim("clusters.equation", bound(by_tokens, r"1 - \gamma", equals=solved, within=1e-4), source=ODE, over=OVER,
-      title=r"The equation of all inner products, at $t = \log q$", kind="printed", expected="supported")
+EQUATION = bound(by_tokens, r"1 - \gamma", equals=lambda n, beta, q: distance(n, beta, q)[0], within=1e-4)
+claim("clusters.equation", EQUATION, source=ODE, over=OVER, kind="printed", expected="supported", title="All pairs")
 claim("clusters.rate", exponent(distance, r"1 - \gamma", along={"q": (1e3, 1e12)}, equals=-2, truth=-2), source=ODE,
-      over={"n": (2, 10), "beta": (0.5, 2.0)}, kind="derived", expected="supported", title=r"The rate in $q = e^t$")
+      over={"n": (2, 10), "beta": (0.5, 2.0)}, kind="derived", expected="supported", title="Rate", shows=at(picture))
 claim("clusters.meeting", bound(meeting, r"2 \beta e^{-\beta} t", along={"beta": (10, 1e3)}, equals=1, within=0.01),
       agree(meeting, by_steps, "T", over={"n": (3, 10), "beta": (1.0, 4.0)}), source=ODE, over={"n": (3, 10)},
       kind="derived", expected="supported", title=r"The time $t$ of the metastable phase")

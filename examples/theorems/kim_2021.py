@@ -1,28 +1,23 @@
-"""The Lipschitz constant of self-attention: dot products have none; with distances the constant rests on one maximum.
-
-The maximum is phi^{-1}(N - 1), phi(x) = x e^(x + 1), of the mean squared distance of N tokens from one of them under
-its own weights. That this is W_0(N/e) is off by one token: it is W_0((N - 1)/e).
-"""
+"""The Lipschitz constant of self-attention: none for dot products, and a maximum for distances."""
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import lambertw
 
-from lipverify.claims import agree, bound, claim, exponent
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
 PAPER = "Kim, Papamakarios, Mnih, ICML 2021"
 
 
-def spread(distances):
+def spread(d):
     """sum_j P_j d_j for squared distances d_j of the other tokens, P = softmax(-d), the token itself at distance 0."""
-    weights = np.exp(-distances)
-    return weights @ distances / (1 + weights.sum())
+    return np.exp(-d) @ d / (1 + np.exp(-d).sum())
 
 
 def peak(N):
     """The maximum over tokens at one common distance."""
-    ends = (0, 2 + np.log(N))
-    return -minimize_scalar(lambda d: -1 / (np.exp(d) / d / (N - 1) + 1 / d), bounds=ends, method="bounded").fun, 1e-10
+    found = minimize_scalar(lambda d: -spread(np.full(N - 1, d)), bounds=(0, 2 + np.log(N)), method="bounded")
+    return -found.fun, 1e-10
 
 
 def searched(N, seed):
@@ -31,13 +26,13 @@ def searched(N, seed):
     return max(-minimize(lambda r: -spread(r**2), start).fun for start in starts), 1e-6
 
 
-def phi(N):
-    return peak(N)[0] * np.exp(peak(N)[0] + 1) / (N - 1), 1e-9
-
-
 def lambert(N):
     """$W_0(N/e)$."""
     return lambertw(N / np.e).real
+
+
+def phi(N):
+    return peak(N)[0] * np.exp(peak(N)[0] + 1) / (N - 1), 1e-8
 
 
 def slope(s, N):
@@ -48,12 +43,17 @@ def slope(s, N):
 
 
 # fmt: off
-LEMMA = (PAPER, "Theorem 3.2, its constant", r"$\varphi^{-1}(N - 1)$, $\varphi(x) = x e^{x + 1}$")
+def picture(N=tuple(range(2, 31))):
+    found = Series(label="maximum", x=N, y=tuple(float(peak(k)[0]) for k in N), style="points")
+    printed = Series(label="$W_0(N/e)$", x=N, y=tuple(float(lambert(k)) for k in N), style="dashed")
+    panel = Panel(title="", xlabel="$N$", ylabel="", xscale="linear", yscale="linear", series=(found, printed))
+    return Figure(caption="The maximum and its printed value.", alt="The printed one is higher.", panels=(panel,))
 claim("lipschitz.maximum", bound(phi, r"\varphi(\max) / (N - 1)", equals=1, within=1e-7),
-      agree(peak, searched, r"\max", over={"N": (2, 5, 12)}), over={"N": (2, 5, 20, 1000)}, source=LEMMA,
-      kind="printed", expected="supported", title="The maximum in the constant of L2 attention")
+      agree(peak, searched, r"\max", over={"N": (2, 5, 12)}), kind="printed", over={"N": (2, 5, 20, 1000)},
+      expected="supported", title="The maximum in the constant of L2 attention",
+      source=(PAPER, "Theorem 3.2, its constant", r"$\varphi^{-1}(N - 1)$, $\varphi(x) = x e^{x + 1}$"))
 claim("lipschitz.lambert", bound(peak, r"\max", equals=lambert, within=1e-3, truth=lambda N: lambert(N - 1)),
-      over={"N": (2, 5, 20, 100)}, kind="printed", expected="refuted", title="The same by Lambert's function",
+      shows=at(picture), over={"N": (2, 5, 20, 100)}, kind="printed", expected="refuted", title="By Lambert's function",
       source=(PAPER, "Theorem 3.2, after it", r"$\varphi^{-1}(N - 1) = W_0(N/e)$"), corrected="$W_0((N - 1)/e)$")
 claim("lipschitz.dot-product", exponent(slope, "f_1'", along={"s": (1e1, 1e7)}, equals=2, truth=2), over={"N": (3, 10)},
       kind="printed", expected="supported", title="Dot-product attention is not Lipschitz",

@@ -1,7 +1,6 @@
 """Hopfield networks is all you need: patterns that softmax attention stores and retrieves.
 
-The printed numbers of the capacity are right. The printed bound of the retrieval error holds; on orthogonal patterns
-the fixed point is exact, and the constant 2e, which is valid in general, is sqrt(N/(N - 1)) there.
+For orthogonal patterns the fixed point is exact, and sqrt(N/(N - 1)) takes the place of the printed constant 2e.
 """
 
 import numpy as np
@@ -9,7 +8,7 @@ from mpmath import mp, mpf
 from scipy.optimize import brentq
 from scipy.special import lambertw
 
-from lipverify.claims import agree, at, bound, claim
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 
 PAPER = "Ramsauer et al., ICLR 2021"
 
@@ -42,6 +41,10 @@ def by_attention(N, beta):
 
 
 # fmt: off
+def picture(beta=tuple(range(5, 16))):
+    curves = tuple(Series(label=f"$N = {N}$", x=beta, y=tuple(retrieval(N, b)[0] for b in beta)) for N in (3, 10, 30))
+    panel = Panel(title="", xlabel=r"$\beta$", ylabel="$2e$ error / bound", xscale="linear", series=curves)
+    return Figure(caption="The error of retrieval.", alt="It falls towards 1.", panels=(panel,))
 NUMBERS = {("K", "d"): {(3, 20): {"c_0": "3.1546", "s": "1.27"}, (1, 75): {"c_0": "1.3718", "s": "-0.95"}}}
 claim("hopfield.capacity", bound(capacity, "c", of="c", low="c_0", high="c_0 + 1e-4", control={"low": "c_0 + 1e-4"}),
       bound(capacity, r"a + \ln b", of="s", low="s", high="s + 0.01", control={"low": "s + 0.01"}),
@@ -53,5 +56,5 @@ ERROR, FAR = r"\|x_i - x_i^*\| e^{\beta \Delta} / (N - 1)", {"N": (3, 10, 100), 
 claim("hopfield.retrieval", bound(retrieval, ERROR, high="2*e", control={"high": "sqrt(N/(N - 1))"}, over=FAR),
       bound(retrieval, ERROR, along={"beta": (5, 500)}, equals="sqrt(N/(N - 1))", within=1e-3, over={"N": (2, 10)}),
       agree(retrieval, by_attention, ERROR, over={"N": (3, 10), "beta": (6.0, 9.0)}),
-      kind="printed", expected="supported", title="The error of retrieval, and its limit for orthogonal patterns",
+      kind="printed", expected="supported", shows=at(picture), title="The error of retrieval, and its limit",
       source=(PAPER, "Theorem 5", r"$\|x_i - x_i^*\| \leq 2 e (N - 1) M \exp(-\beta \Delta_i)$"))

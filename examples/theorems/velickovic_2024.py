@@ -1,12 +1,9 @@
-"""Softmax is not enough (for sharp out-of-distribution): coefficients of attention disperse if scores are bounded.
-
-The printed bound exp(delta/theta)/n (delta: the spread of the scores) is reached; delta/theta > log n escapes it.
-"""
+"""Softmax is not enough (for sharp out-of-distribution): coefficients of attention disperse if scores are bounded."""
 
 import numpy as np
 from scipy.optimize import minimize
 
-from lipverify.claims import agree, bound, claim, exponent
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
 PAPER = "Velickovic, Perivolaropoulos, Barbero, Pascanu, ICML 2025, arXiv 2410.01104"
 
@@ -15,10 +12,6 @@ def largest(n, u):
     """The largest coefficient that scores of spread u = delta/theta allow: one score at the top, the others below."""
     value = 1 / (1 + (n - 1) * np.exp(-u))
     return value, 1e-15 * value
-
-
-def relative(n, u):
-    return n * largest(n, u)[0] * np.exp(-u), 1e-14
 
 
 def searched(n, u, seed):
@@ -42,19 +35,26 @@ def needed(u, eps):
 
 
 def cooled(n, s):
-    """The largest coefficient at delta/theta = s log n."""
     return largest(n, s * np.log(n))
 
 
 # fmt: off
+def picture(n=tuple(2.0**k for k in range(1, 21))):
+    curves = [Series(label=rf"$\delta/\theta = {u}$", x=n, y=tuple(float(largest(m, u)[0]) for m in n)) for u in (1, 5)]
+    cold = Series(label=r"$1.2 \log n$", x=n, y=tuple(float(cooled(m, 1.2)[0]) for m in n), style="dashed")
+    panel = Panel(title="", xlabel="$n$", ylabel="largest coefficient", series=(*curves, cold))
+    return Figure(caption="The largest coefficient.", alt="Falls like 1/n, but not if cooled.", panels=(panel,))
+
+
 BOUND = (PAPER, "the theorem on dispersion", r"every coefficient is at most $\frac{1}{n} \exp(\delta/\theta)$")
-claim("dispersion.bound", bound(relative, r"n \alpha e^{-\delta/\theta}", high=1, control={"high": 0.95}),
+claim("dispersion.bound", bound(largest, r"\alpha", high="exp(u)/n", control={"high": "0.95*exp(u)/n"}),
       agree(largest, searched, r"\alpha", over={"n": (5, 30), "u": (1.0, 5.0)}), title="The largest coefficient",
-      over={"n": (10_000, 1_000_000), "u": (1.0, 5.0)}, source=BOUND, kind="printed", expected="supported")
+      over={"n": (10_000, 1_000_000), "u": (1.0, 5.0)}, source=BOUND, kind="printed", expected="supported",
+      shows=at(picture))
 claim("dispersion.length", bound(needed, r"n \epsilon e^{-\delta/\theta}", low=0.9, high=1, control={"high": 0.9}),
       over={"u": (1.0, 5.0, 10.0), "eps": (0.01, 0.001)}, kind="printed", expected="supported",
       title="The length from which all coefficients are small",
       source=(PAPER, "after the theorem", r"below $\epsilon$ for $n > \exp(\delta/\theta)/\epsilon$"))
-POWER, RAY = "min(0, s - 1)", {"n": (1e4, 1e30)}
-claim("dispersion.cooled", exponent(cooled, r"\alpha", along=RAY, equals=POWER, truth=POWER), source=BOUND,
+claim("dispersion.cooled", exponent(cooled, r"\alpha", along={"n": (1e4, 1e30)}, equals="min(0, s - 1)",
+      truth="min(0, s - 1)"), source=BOUND,
       over={"s": (0.0, 0.5, 0.9, 1.5)}, kind="derived", expected="supported", title="If the temperature falls with n")

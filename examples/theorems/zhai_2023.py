@@ -7,7 +7,7 @@ e^(-sigma) is for large T; at a fixed T the least entropy falls faster, like e^(
 import numpy as np
 from scipy.optimize import minimize
 
-from lipverify.claims import agree, bound, claim, exponent
+from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
 PAPER = "Zhai et al., ICML 2023, arXiv 2303.06296"
 
@@ -42,11 +42,15 @@ def at_power(T, q):
 
 
 # fmt: off
+def picture(s=tuple(k / 2 for k in range(1, 31))):
+    curves = tuple(Series(label=f"$T = {T}$", x=s, y=tuple(float(least(T, x)[0]) for x in s)) for T in (2, 10, 100))
+    panel = Panel(title="", xlabel=r"$\sigma$", ylabel="least entropy", xscale="linear", series=curves)
+    return Figure(caption="The least entropy.", alt="It falls exponentially.", panels=(panel,))
 B = "exp(-sigma*sqrt(T/(T - 1)))"
 PRINTED = f"log(1 + (T - 1)*{B}) + sigma*sqrt(T*(T - 1))*{B}/(1 + (T - 1)*{B})"
 claim("entropy.least", bound(least, "H", equals=PRINTED, within=1e-9),
-      agree(least, searched, "H", over={"T": (2, 4, 6), "sigma": (1.0, 4.0)}), title="The least entropy of attention",
-      over={"T": (2, 5, 20, 100), "sigma": (0.5, 2.0, 8.0)}, kind="printed", expected="supported",
+      agree(least, searched, "H", over={"T": (2, 4, 6), "sigma": (1.0, 4.0)}), title="The least entropy",
+      over={"T": (2, 5, 20, 100), "sigma": (0.5, 2.0, 8.0)}, kind="printed", expected="supported", shows=at(picture),
       source=(PAPER, "the lower bound of the entropy", r"with $\beta = e^{-\sigma \sqrt{T/(T - 1)}}$, and tight: "
       r"$\ln(1 + (T - 1) \beta) + \sigma \sqrt{T(T - 1)} \beta / (1 + (T - 1) \beta)$"))
 claim("entropy.rate", exponent(at_power, "H", along={"q": (1e2, 1e80)}, low="-1", truth="-sqrt(T/(T - 1))"),

@@ -13,8 +13,9 @@ import pytest
 from tests.commands import Commands
 from tests.examples.listing import LIST, PAGE, listing, theorems
 
-PUBLIC = ("lipverify", "lipverify.claims", "lipverify.linear_transformer")
-OTHERS = {"fractions", "functools", "math", "mpmath", "numpy", "scipy", "sympy"}
+ROOMS = ("claims", "covariates", "linear_transformer", "prompts", "sampling")
+PUBLIC = {"lipverify", *(f"lipverify.{room}" for room in ROOMS)}
+OTHERS = {"numpy", "scipy", "sympy", "mpmath", "functools", "fractions", "itertools", "math"}
 QUICK = {"von_oswald_2023", "zhang_frei_bartlett_2024"}
 """Files that are verified whenever the tests run; the others take up to ten seconds each."""
 FILES = [
