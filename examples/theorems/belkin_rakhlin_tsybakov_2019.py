@@ -8,7 +8,7 @@ import numpy as np
 
 from lipverify.claims import Figure, Panel, Series, agree, at, claim, exponent
 
-PAPER = "Belkin, Rakhlin, Tsybakov, AISTATS 2019, arXiv 1806.09471"
+PAPER = "Belkin, Rakhlin, Tsybakov, AISTATS 2019, arXiv 1806.09471"  # abstract read
 
 
 def by_rule(k, b, a, n, p, nodes, step):

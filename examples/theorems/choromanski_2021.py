@@ -6,7 +6,7 @@ from scipy.special import hyp1f1
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 from lipverify.sampling import mean_with_half_width
 
-PAPER = "Choromanski et al., ICLR 2021"
+PAPER = "Choromanski et al., ICLR 2021"  # read: Lemma 2, Theorem 2
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(150)
 
 

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 
-PAPER = "Cover, IEEE Trans. Electronic Computers 14 (1965)"
+PAPER = "Cover, IEEE Trans. Electronic Computers 14 (1965)"  # from memory
 
 
 def counted(N, d, seed):

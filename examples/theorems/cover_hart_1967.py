@@ -10,7 +10,7 @@ from scipy.integrate import quad
 import lipverify as lv
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 
-PAPER = "Cover, Hart, IEEE Trans. Inform. Theory 13 (1967)"
+PAPER = "Cover, Hart, IEEE Trans. Inform. Theory 13 (1967)"  # from memory
 
 
 def risk(n, r):

@@ -8,7 +8,7 @@ import numpy as np
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 
-PAPER = "Derrida, Phys. Rev. B 24 (1981)"
+PAPER = "Derrida, Phys. Rev. B 24 (1981)"  # from memory
 
 
 def by_rule(log_n, b, step):

@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
-PAPER = "Dong, Cordonnier, Loukas, ICML 2021"
+PAPER = "Dong, Cordonnier, Loukas, ICML 2021"  # abstract read; the bound from notes on it
 N, D, RANDOM = 4, 3, np.random.default_rng(0)
 MEAN, R, WEIGHTS = (np.round(RANDOM.normal(size=shape), 2) for shape in ((1, D), (N, D), (3, 2, D, D)))
 

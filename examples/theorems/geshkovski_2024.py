@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
-PAPER = "Geshkovski, Letrouit, Polyanskiy, Rigollet, Bull. AMS (2025), arXiv 2312.10794"
+PAPER = "Geshkovski, Letrouit, Polyanskiy, Rigollet, Bull. AMS (2025), arXiv 2312.10794"  # from memory
 
 
 def distance(n, beta, q):

@@ -6,7 +6,7 @@ from scipy.special import gamma, ive
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
-PAPER = "Hall, Watson, Cabrera, Biometrika 74 (1987)"
+PAPER = "Hall, Watson, Cabrera, Biometrika 74 (1987)"  # from memory
 
 
 def log_constant(d, kappa):

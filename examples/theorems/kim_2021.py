@@ -6,7 +6,7 @@ from scipy.special import lambertw
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
-PAPER = "Kim, Papamakarios, Mnih, ICML 2021"
+PAPER = "Kim, Papamakarios, Mnih, ICML 2021"  # abstract read; the places from notes on it
 
 
 def spread(d):

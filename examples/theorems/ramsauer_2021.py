@@ -10,7 +10,7 @@ from scipy.special import lambertw
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim
 
-PAPER = "Ramsauer et al., ICLR 2021"
+PAPER = "Ramsauer et al., ICLR 2021"  # read: Theorems 3 and 5
 
 
 def capacity(K, d, p=0.001, root=False):

@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, identity
 
-BOOK = "Silverman, Density Estimation (1986)"
+BOOK = "Silverman, Density Estimation (1986)"  # from memory
 
 
 def width(d, n):

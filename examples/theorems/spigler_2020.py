@@ -8,7 +8,7 @@ from scipy.special import zeta
 
 from lipverify.claims import Figure, Panel, Series, agree, at, claim, exponent
 
-PAPER = "Spigler, Geiger, Wyart, J. Stat. Mech. (2020), arXiv 1905.10843"
+PAPER = "Spigler, Geiger, Wyart, J. Stat. Mech. (2020), arXiv 1905.10843"  # abstract read
 
 
 def lost(T, S, rest):

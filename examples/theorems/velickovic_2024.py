@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
-PAPER = "Velickovic, Perivolaropoulos, Barbero, Pascanu, ICML 2025, arXiv 2410.01104"
+PAPER = "Velickovic, Perivolaropoulos, Barbero, Pascanu, ICML 2025, arXiv 2410.01104"  # from notes on it
 
 
 def largest(n, u):

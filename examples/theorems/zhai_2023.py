@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from lipverify.claims import Figure, Panel, Series, agree, at, bound, claim, exponent
 
-PAPER = "Zhai et al., ICML 2023, arXiv 2303.06296"
+PAPER = "Zhai et al., ICML 2023, arXiv 2303.06296"  # abstract read, the rest from memory
 
 
 def entropy(scores):
