@@ -41,10 +41,11 @@ class Theorems(SphinxDirective):
         told = f"{len(groups)} theorems of {len({r.source.paper for r in ledger.claims})} papers; claims: {verdicts}."
         body = nodes.tbody("", *(_row(self._picture(ledger, group), group) for group in groups))
         columns = (nodes.colspec(colwidth=width) for width in (1, 2))
-        return [nodes.paragraph("", told), nodes.table("", nodes.tgroup("", *columns, body, cols=2), classes=["theorems"])]
+        table = nodes.table("", nodes.tgroup("", *columns, body, cols=2), classes=["theorems"])
+        return [nodes.paragraph("", told), table]
 
     def _picture(self, ledger: Verification, records: list[Record]) -> nodes.Node:
-        """A figure that a claim of the theorem declares, else one that is derived, else the cells of its first claim."""
+        """A figure that a claim of the theorem declares, or one that is derived, or else its cells."""
         figures = [figure for record in records for figure in record.figures]
         figures.sort(key=lambda figure: figure.caption.startswith(DERIVED))
         name = f"{_theorem(records[0])[1]}.svg"
@@ -57,7 +58,8 @@ class Theorems(SphinxDirective):
         file = Path(self.env.app.outdir) / PICTURES / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(svg)
-        return nodes.raw("", f'<img src="{PICTURES}/{name}" alt="{html.escape(plain(alt))}" loading="lazy">', format="html")
+        image = f'<img src="{PICTURES}/{name}" alt="{html.escape(plain(alt))}" loading="lazy">'
+        return nodes.raw("", image, format="html")
 
 
 def _theorem(record: Record) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Beyond benign overfitting in Nadaraya-Watson interpolators: weights |x_i - x|^-beta, labels flipped by chance p.
+"""Beyond benign overfitting in Nadaraya-Watson interpolators: weights r^-beta at distance r, labels flipped with p.
 
 The paper bounds the error for beta > d by powers of p. In the limit of long contexts it is exact: the d-th powers of
 the distances are a Poisson process, so that the vote is a stable law; the error is of order p for every beta > d.

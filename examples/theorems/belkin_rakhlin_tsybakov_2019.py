@@ -1,4 +1,4 @@
-"""Does data interpolation contradict statistical optimality? Kernels |u|^-a on |u| < 1 fit noise at Stone's rate.
+"""Does data interpolation contradict statistical optimality? Kernels r^-a on r < 1 fit noise at Stone's rate.
 
 The worst function for |f(x) - f(x')| <= |x - x'|^b is |. - x|^b, and 1/S^2 is the integral of u e^(-uS), so that the
 worst risk is one integral at every n. The condition a < k/2 in k dimensions is needed: beyond, the rate is slower.

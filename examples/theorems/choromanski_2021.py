@@ -52,7 +52,7 @@ TRIG = f"exp({Z})*exp(-2*x*y*c)*(1 - exp(-x**2 - y**2 + 2*x*y*c))**2/2"
 for kind, printed in {"trig": TRIG, "plus": PLUS, "hyperbolic": f"(1 - exp(-{Z}))*{PLUS}/2"}.items():
     claim(f"performers.{kind}", bound(at(error, kind=kind), r"m \mathrm{MSE}", equals=printed, within="1e-9"),
           agree(at(error, kind=kind), at(sampled_error, kind=kind), "e", over=OVER | {"c": -0.9}), over=OVER,
-          kind="printed", source=(PAPER, f"Lemma 2, {kind} features", "the error"), expected="supported", title=kind)
+          kind="printed", source=(PAPER, f"Lemma 2, {kind}", "error"), expected="supported", title=f"{kind} features")
 claim("performers.orthogonal", bound(gain, "g", low="2/(d + 2)", control=({"low": "2.2/(d + 2)"}, {"low": FIXED})),
       agree(gain, sampled_gain, "g", over={"d": (2, 8), "z": 1.0}), over={"d": (2, 8, 64), "z": (0.25, 0.5, 1.0)},
       source=(PAPER, "Theorem 2", r"orthogonal features gain $(1 - 1/m) \frac{2}{d + 2} SM^2$ at least, for any $d$"),
