@@ -1,6 +1,10 @@
-"""The GPU kernels: first their correctness, then ratios within one run: `python benchmarks/gpu.py`.
+"""The GPU kernels: first their correctness, then ratios within one run: `python benchmarks/gpu.py [--first]`.
 
-Exit code 1 if a kernel or the array path gives a wrong number, 2 if there is no GPU.
+With --first, all that the first run on a GPU should show, in eight minutes at most: numbers, registers of each kernel,
+coverage of intervals, rates beside measured limits, memory at its edge, and a second device if there is one. The table
+`benchmarks/results/gpu.txt` is written after each part, so that a part that fails loses nothing.
+
+Exit code 1 if a number is wrong or a part fails, 2 if there is no GPU.
 
 The unit for float64 arithmetic limits the kernels. Its peak is measured by a loop of independent multiply-adds in
 registers. A kernel's share is the number of float64 instructions that it needs, at its rate, divided by that peak.
@@ -8,23 +12,29 @@ registers. A kernel's share is the number of float64 instructions that it needs,
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
+import os
 import platform
+import runpy
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Ellipsoid, Gaussian
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge
-from lipverify.loss.montecarlo.compiled import launch, native
+from lipverify.loss.montecarlo.compiled import MOST_RUNGS, assembled, instantiation, launch, native
 
 D, N, L, KEY = 8, 1000, 1.0, 2**100 + 7
 LADDERS = [(0.25 * 2 ** (j / 4), 8) for j in range(4)]
@@ -277,23 +287,207 @@ def print_comparison() -> None:
     )
 
 
+FIRST = Path(__file__).with_name("results") / "gpu.txt"
+MINUTES = 8.0
+COVERED, SEEDS = ("affine", "relu", "relu, few tokens", "cosine", "quadratic", "ellipsoid, relu", "|z|"), 200
+"""Settings of `benchmarks/coverage.py`, and seeds for each."""
+EDGES = (1.0, 0.25, 0.05)
+"""What is left free on the device, as shares of what a call takes by itself."""
+
+
+def print_registers() -> None:
+    """Registers and spilled bytes of every kernel as compiled here, all of them in one module."""
+    import cupy
+
+    parts = ("samples", "joined")
+    names = [instantiation(law, rungs, part) for law in COUNTS for rungs in range(1, MOST_RUNGS + 1) for part in parts]
+    names += ["uniforms", "moments"]
+    start = time.perf_counter()
+    module = cupy.RawModule(code=assembled(), options=launch.OPTIONS, name_expressions=tuple(names))
+    kernels = {name: module.get_function(name) for name in names}
+    registers = {name: kernel.num_regs for name, kernel in kernels.items()}
+    spilled = {name: kernel.local_size_bytes for name, kernel in kernels.items() if kernel.local_size_bytes}
+    print(f"{len(names)} kernels compiled as one module in {time.perf_counter() - start:.1f} s")
+    for law in COUNTS:
+        counts = [registers[instantiation(law, rungs)] for rungs in range(1, MOST_RUNGS + 1)]
+        print(f"{law}: {', '.join(map(str, counts))} registers with 1 to {MOST_RUNGS} rungs")
+    print(*(f"{name}: {size} bytes of local memory" for name, size in spilled.items()), sep="\n", end="")
+    print("" if spilled else "no kernel uses local memory: none spills")
+
+
+def print_coverage() -> None:
+    """How often the default interval contains the exact value, on the device."""
+    coverage = runpy.run_path(str(Path(__file__).with_name("coverage.py")))
+    for name in COVERED:
+        misses, _ = coverage["missed"](*coverage["SETTINGS"][name], range(SEEDS), backend="cupy")
+        noise, bias = 1 - misses / SEEDS
+        print(f"{name}: noise {noise:.1%}, bias {bias:.1%} of {SEEDS} intervals contain the exact value")
+
+
+def print_bytes() -> None:
+    """The bytes that the array path writes in a second, beside those of a copy; it reads more than it writes."""
+    import cupy
+
+    launches = runpy.run_path(str(Path(__file__).with_name("launches.py")))
+
+    def copied(source: Any, target: Any) -> float:
+        return source.nbytes / seconds(lambda: cupy.copyto(target, source))
+
+    limit = copied(cupy.ones(2**27), cupy.empty(2**27))
+    print(f"a copy writes {limit / 1e9:.0f} GB/s")
+    for name, contexts in (("own link", 2**15), ("full", 2**13)):
+        problem, options = launches["PATHS"][name]
+        asked = Problem(d=3, n=launches["N"], **problem)
+        grid = launches["WINDOWS"]
+
+        def work(asked: Any = asked, options: Any = options, contexts: int = contexts, grid: Any = grid) -> Any:
+            return loss_terms(
+                asked,
+                grid,
+                "montecarlo",
+                contexts=contexts,
+                backend="cupy",
+                kernels=False,
+                interval="betting",
+                **options,
+            )
+
+        taken = seconds(work, rounds=3)
+        each = launches["launches_and_peak"](name, 2**30, launches["CONTEXTS"])[3] / launches["CONTEXTS"]
+        print(
+            f"{name}: {contexts * asked.n * len(grid) / taken:.3g} (token, window) pairs/s by arrays, "
+            f"{each * contexts / taken / 1e9:.0f} GB/s written"
+        )
+
+
+def print_edge_of_memory() -> None:
+    """The same numbers when other programs leave little of the device's memory."""
+    import cupy
+
+    asked = Problem(d=3, n=N, law=OWN)
+
+    def terms() -> Any:
+        found = loss_terms(asked, MODERATE, "montecarlo", contexts=2**15, backend="cupy", interval="betting")
+        return np.stack([found.noise, found.bias])
+
+    plain = terms()
+    launch.release()
+    free, total = cupy.cuda.runtime.memGetInfo()
+    for share in EDGES:
+        left = int(share * launch.room())
+        taken = cupy.cuda.alloc(max(free - left, 0))
+        try:
+            off = float(np.max(abs(terms() / plain - 1)))
+            says = f"a mean is off by {off:.2g} of itself"
+            if not off <= BOUND:
+                raise AssertionError(f"{left / 2**20:.0f} MiB left: {says}")
+        except OutOfReach as error:
+            says = f"refused: {error}"
+        finally:
+            del taken
+            launch.release()
+        print(f"{left / 2**20:.0f} of {total / 2**20:.0f} MiB left: {says}")
+
+
+ALONE = (
+    "from lipverify import Problem, loss_terms; from lipverify.laws import ReLU; "
+    "t = loss_terms(Problem(d=8, n=1000, law=ReLU()), [0.5, 5.0], 'montecarlo', contexts=20000, backend='cupy'); "
+    "print([x.hex() for x in (*t.noise.tolist(), *t.bias.tolist())])"
+)
+
+
+def print_devices() -> None:
+    """Each device alone gives the same bits, if they are of one kind; a run takes all of them."""
+    names = launch.devices()
+    if len(names) == 1:
+        print("one device: nothing to compare")
+        return
+    answers = set()
+    for name in names:
+        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": name}
+        done = subprocess.run(
+            [sys.executable, "-c", ALONE], env=environment, capture_output=True, text=True, check=True
+        )
+        answers.add(done.stdout)
+    print(f"{len(names)} devices alone: {'the same bits' if len(answers) == 1 else 'different bits'}")
+
+
+def print_numbers() -> None:
+    lines = wrong() or unequal()
+    if lines:
+        raise AssertionError("; ".join(lines))
+    print("every kernel is right, and kernels, arrays and the CPU agree")
+
+
+def print_rates() -> None:
+    best = peak()
+    print(f"peak of the float64 unit, measured: {best:.3g} multiply-adds/s = {2e-12 * best:.1f} TFLOP/s")
+    print_kernels(best)
+    print_comparison()
+    print_end_to_end()
+
+
+PARTS = {
+    "machine": print_machine,
+    "numbers": print_numbers,
+    "registers": print_registers,
+    "memory at its edge": print_edge_of_memory,
+    "devices": print_devices,
+    "rates of kernels": print_rates,
+    "bytes of arrays": print_bytes,
+    "coverage of 95 % intervals": print_coverage,
+}
+"""Most important first: what is not reached in time is least missed."""
+
+
+class Both(io.StringIO):
+    """Keeps what is printed, and prints it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.screen = sys.stdout
+
+    def write(self, text: str) -> int:
+        self.screen.write(text)
+        self.screen.flush()
+        return super().write(text)
+
+
+def first(path: Path = FIRST, minutes: float = MINUTES, parts: dict[str, Callable[[], None]] = PARTS) -> int:
+    """Run the parts one after the other and write what they print; a part that fails is named, and the others run."""
+    begun, failed = time.monotonic(), 0
+    with contextlib.redirect_stdout(Both()) as text:
+        for name, part in parts.items():
+            spent = time.monotonic() - begun
+            print(f"\n{name} (after {spent:.0f} s)")
+            if spent > 60 * minutes:
+                print("no time is left")
+                failed = 1
+            else:
+                try:
+                    part()
+                except Exception as error:
+                    print(f"FAILED: {type(error).__name__}: {error}")
+                    failed = 1
+            path.write_text(text.getvalue().lstrip(), encoding="utf-8")
+    return failed
+
+
 def main() -> int:
     try:
         launch.require_gpu()
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return 2
+    if "--first" in sys.argv[1:]:
+        return first()
     print_machine()
     lines = wrong() or unequal()
     if lines:
         print(*(f"WRONG: {line}" for line in lines), sep="\n")
         return 1
     print("every kernel is right, and kernels, arrays and the CPU agree")
-    best = peak()
-    print(f"peak of the float64 unit, measured: {best:.3g} multiply-adds/s = {2e-12 * best:.1f} TFLOP/s")
-    print_kernels(best)
-    print_comparison()
-    print_end_to_end()
+    print_rates()
     return 0
 
 

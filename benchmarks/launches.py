@@ -35,16 +35,19 @@ PATHS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def launches_and_peak(name: str, room: int, contexts: int = CONTEXTS) -> tuple[int, int, int]:
-    """(launches, peak bytes, samples of a call) for the samples of a path, without the interval."""
+def launches_and_peak(name: str, room: int, contexts: int = CONTEXTS) -> tuple[int, int, int, int]:
+    """(launches, peak bytes, samples of a call, bytes written) for the samples of a path, without the interval."""
     problem, options = PATHS[name]
     drawn = sampler(Problem(d=3, n=N, **problem), WINDOWS, backend=Backend(array_api_strict, room=room), **options)
     samples, made, launches = contexts // drawn.contexts_a_sample, Array._new.__func__, 0
+    written = 0
 
     def counted(*arguments: Any, **named: Any) -> Any:
-        nonlocal launches
+        nonlocal launches, written
         launches += 1
-        return made(*arguments, **named)
+        array = made(*arguments, **named)
+        written += array._array.nbytes if array._array.base is None else 0  # a view writes nothing
+        return array
 
     with patch.object(Array, "_new", classmethod(counted)):
         tracemalloc.start()
@@ -52,16 +55,17 @@ def launches_and_peak(name: str, room: int, contexts: int = CONTEXTS) -> tuple[i
             drawn.rows(first, min(drawn.at_once, samples - first))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    return launches, peak, drawn.at_once
+    return launches, peak, drawn.at_once, written
 
 
 def main() -> None:
     print(f"{CONTEXTS} contexts of {N} tokens at {len(WINDOWS)} w, d = 3")
-    print(f"{'':26}{'room, MiB':>10}{'launches':>10}{'peak, MiB':>11}{'samples a call':>16}")
+    print(f"{'':26}{'room, MiB':>10}{'launches':>10}{'peak, MiB':>11}{'samples a call':>16}{'MiB written':>13}")
     for name in PATHS:
         for room in ROOMS:
-            launches, peak, at_once = launches_and_peak(name, room)
-            print(f"{name:26}{room / 2**20:10.0f}{launches:10}{peak / 2**20:11.0f}{at_once:16}")
+            launches, peak, at_once, written = launches_and_peak(name, room)
+            memory = f"{launches:10}{peak / 2**20:11.0f}{at_once:16}{written / 2**20:13.0f}"
+            print(f"{name:26}{room / 2**20:10.0f}{memory}")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ def main() -> None:
     folder = models_folder()
     laws = sorted(path.parent.name for path in folder.glob("*/models.json.xz"))
     every = [read_witness(name, folder) for law in laws for name in names_of(law)]
-    found, others = ([each for each in every if ("@" in each.noise) == other] for other in (False, True))
     cells: dict[tuple[str, int], list[Witness]] = defaultdict(list)
-    for each in found:
+    for each in every:
         cells[each.family, each.layers].append(each)
     print("processor seconds of a model, and how many there are")
     print("layers", *(f"{name:>14s}" for name in NAMES))
@@ -26,8 +25,7 @@ def main() -> None:
     for name in NAMES:
         line = sum(mean(cells[name, layers]) for layers in LAYERS if cells[name, layers])
         print(f"{name}: {line:.0f} s for one law and seed, all depths that are there")
-    for said, models in (("", found), (" at other sizes", others)):
-        print(f"{len(models)} models{said}: {sum(each.seconds for each in models) / 3600:.2f} hours")
+    print(f"{len(every)} models: {sum(each.seconds for each in every) / 3600:.2f} hours")
     for machine in sorted({f"{each.machine}, {each.trained.arithmetic}" for each in every}):
         print(machine)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         linear_transformer as linear_transformer,
         loss as loss,
         optimum as optimum,
+        prompts as prompts,
         scaling as scaling,
     )
     from lipverify.foundation.version import __version__ as __version__

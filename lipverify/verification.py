@@ -6,7 +6,7 @@ import difflib
 import math
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from lipverify.claims.ledger.record import Ledger, Record, draw_cells
+from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
 from lipverify.claims.run.runner import Watch, run
@@ -26,7 +27,6 @@ from lipverify.foundation.style import in_style
 from lipverify.foundation.validation import a_seed, chosen, require_processes
 from lipverify.loss.terms import BackendName
 from lipverify.report import write_report, write_web_page
-from lipverify.report.terminal.screen import screen
 
 __all__ = ["Verification", "verify"]
 __dir__ = directory(__name__)
@@ -239,6 +239,12 @@ def verify(
     selected = select_claims(wanted, amount)
     title, author = entitled(wanted, title, author)
     settings: dict[str, Any] = {"jobs": jobs, "limit": limit or amount.limit, "title": title, "author": author}
-    with nullcontext(Watch()) if quiet else screen(selected, to_stderr=True) as watch:
+    with nullcontext(Watch()) if quiet else _screen(selected) as watch:
         ledger = run(selected, profile=profile, seed=seed, backend=backend, **settings, watch=watch)
     return Verification(**msgspec.structs.asdict(ledger))
+
+
+def _screen(selected: Sequence[Claim]) -> AbstractContextManager[Watch]:
+    from lipverify.report.terminal.screen import screen  # the library that draws it is imported if something is drawn
+
+    return screen(selected, to_stderr=True)

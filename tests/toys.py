@@ -40,8 +40,7 @@ def findings(ledger: Ledger) -> bytes:
     """All findings of a ledger, without durations."""
 
     def timeless(record: Record) -> Record:
-        step = record.step and msgspec.structs.replace(record.step, seconds=0.0)
-        return msgspec.structs.replace(record, seconds=0.0, step=step)
+        return msgspec.structs.replace(record, seconds=0.0)
 
     return msgspec.json.encode(tuple(map(timeless, ledger.claims)))
 

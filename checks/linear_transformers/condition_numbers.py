@@ -22,16 +22,14 @@ In terms of kappa - 1 nothing cancels, so floats can represent residuals down to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from lipverify.checks.linear_transformers.quantities import require
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer import GDPlusPlus, readout
+from lipverify.linear_transformer import GDPlusPlus
 
 Number = Any
 """A float or a ball of Arb."""
@@ -158,34 +156,3 @@ def least_coefficient(phase: str, constant: str) -> Fraction:
     kappa = t + (Rational(11, 10) if phase == "wide" else 1)
     polynomial = c * (3 * kappa - 1) ** 2 - (4 * kappa**2 if phase == "wide" else 4 * kappa - 1)
     return min(Fraction(int(each.p), int(each.q)) for each in Poly(polynomial, t).all_coeffs())
-
-
-def signed_residual(kappa: float, layers: int, sign: int = 1) -> tuple[float, float]:
-    """The worst residual on [1/kappa, 1] with the best size of xx for this sign, and the best last step."""
-    low, high = 1 / kappa, 1.0
-    for _ in range(layers - 1):
-        layer = GDPlusPlus(-sign * MINIMAX.step(low, high), 0.0)
-        low, high = (s * (1 + layer.xx * s) ** 2 for s in (low, high))
-    worst = float(residual(high / low - 1))
-    return worst, 1e-12 * worst
-
-
-def _left(t: float, layers: Sequence[GDPlusPlus]) -> float:
-    """The residual factor of least squares along an eigenvalue t of Sigma after these layers."""
-    s, left = t, 1.0
-    for layer in layers:
-        s, left = s * (1 + layer.xx * s) ** 2, left * (1 + layer.yx * s)
-    return left
-
-
-def true_weights_ratio(kappa: float, sigma: float, layers: int) -> tuple[float, float]:
-    """The largest |prediction - least squares| / (epsilon |x_t| |w|), where w are the weights behind the labels.
-
-    Two tokens, (1, 0) and (0, kappa^(-1/2)), with w = (1, 0); only the second has noise, sigma.
-    """
-    X, noise, truth = np.diag([1.0, kappa**-0.5]), np.asarray([0.0, sigma]), np.asarray([1.0, 0.0])
-    tokens = np.column_stack([X, X @ truth + noise])
-    weights = MINIMAX.weights(kappa, layers)
-    missed = readout(tokens.T @ tokens, [each.layer(2) for each in weights]).w - np.linalg.solve(X, tokens[:, -1])
-    ratio = float(np.linalg.norm(missed) / _left(1 / kappa, weights) / np.linalg.norm(truth))
-    return ratio, 1e-9 * ratio

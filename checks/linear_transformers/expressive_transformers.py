@@ -19,13 +19,13 @@ MODEL = ("d", "n", "layers", "heads", "w")
 NORMAL = ((3, 300, 2, 2, "normal"), (10, 1000, 3, 1, "normal"))
 ALIGNED = ((3, 300, 1, 1, "e_1"), (10, 1000, 4, 2, "e_1"))
 ALL = ((3, 300, 2, 2, "normal"), (3, 300, 1, 1, "e_1"), (10, 1000, 3, 1, "normal"), (10, 1000, 4, 2, "e_1"))
-SAMPLED = at(transformer, contexts=per_profile(400, 6000))
+SAMPLED = at(transformer, contexts=per_profile(1000, 6000))
 
 claim("lt.expressive-limit/transformer",
       bound(SAMPLED, SQUARE, of="averaged", equals="1 + 4/d", within="0.12*(1 + 4/d)", method="montecarlo", over={MODEL: NORMAL}),
       bound(SAMPLED, SQUARE, of="averaged", high=5, control="1 + 4/d", method="montecarlo", over={MODEL: ALIGNED}),
       bound(SAMPLED, r"n^{1/2}\, \mathbb{E} \cos", of="signed", equals=0, within="0.5", method="montecarlo", over={MODEL: ALL}),
-      bound(at(transformer, contexts=per_profile(400, 4000)), rf"\max_v {SQUARE}", of="ceiling", equals=5, within="4/sqrt(n)",
+      bound(at(transformer, contexts=per_profile(1000, 4000)), rf"\max_v {SQUARE}", of="ceiling", equals=5, within="4/sqrt(n)",
             method="montecarlo", over={MODEL: [(3, n, 0, 1, "e_1") for n in (300, 1000, 3000)]}),
       agree(SAMPLED, SAMPLED, SQUARE, of=("square", "averaged"), over={MODEL: ALL}),
       source=EXPRESSIVE, kind="sharp", expected="supported",

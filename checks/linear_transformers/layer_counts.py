@@ -138,13 +138,6 @@ def chebyshev_steps(kappa: float, epsilon: float) -> float:
     return math.acosh(1 / epsilon) / (2 * math.atanh(1 / math.sqrt(kappa)))
 
 
-def fixed_steps(kappa: float, epsilon: float) -> float:
-    """The layers of gradient descent with one step for all: log(epsilon) / log((kappa - 1) / (kappa + 1))."""
-    _require_condition(kappa)
-    _require_accuracy(epsilon)
-    return math.log(epsilon) / math.log1p(-2 / (kappa + 1))
-
-
 def _increasing_root(f: Callable[[Any], Any], value: float) -> float:
     """The h with f(h) = value for an increasing f with f(h) < h, in the logarithm of h."""
     from scipy.optimize import brentq
@@ -212,11 +205,6 @@ def chebyshev(epsilon: float, layers: float) -> dict[str, tuple[float, float]]:
         reached, epsilon
     )  # the factor covers a difference of counts a hundred times as large
     return {"surplus": _rounded(surplus, 1000 * ROUNDING), "layers": _rounded(layers / reached)}
-
-
-def descent(steps: str, epsilon: float, kappa: float) -> tuple[float, float]:
-    """Layers without xx: one step size for all layers, or the best one for each."""
-    return _rounded((fixed_steps if steps == "fixed" else chebyshev_steps)(kappa, epsilon))
 
 
 SPECTRUM = r"$\Sigma = \sum_i x_i x_i^\top$ has its eigenvalues in $[1/\kappa, 1]$, in units of the largest"

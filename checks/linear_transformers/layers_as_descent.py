@@ -58,7 +58,7 @@ claim("lt.preconditioned/with-momentum",
       corrected=r"""true of layers without momentum: $u = 0$ (no earlier $\omega_{xy}$), or $\rho = 0$ at the fit; in general the step
           has the further term $-\Phi u$ of Lemma 4.4""")
 
-CONTEXTS = per_profile(8192, 65_536)
+CONTEXTS = per_profile(5120, 65_536)
 COST = r"\log \frac{\mathcal{L}(u = 0 \text{ before every layer})}{\mathcal{L}}"
 claim("lt.preconditioned/momentum-used/{model}",
       bound(at(momentum_cost, contexts=CONTEXTS), COST, low=0.1, over={"training": TRAININGS}, method=("montecarlo", "observed"),

@@ -1,11 +1,11 @@
-r"""Theorem 5.2, what it needs: weights for each n, two levels, two layers, each weight in its place, x ~ N(0, I/n).
+r"""Theorem 5.2, what it needs: weights for each n, and two levels.
 
-omega_yy must fall like 1/n. One layer, three levels, exchanged weights and correlated covariates are not possible.
+omega_yy must fall like 1/n, and two layers do not fit three levels.
 """
 
 from lipverify.checks.linear_transformers import two_levels
 from lipverify.checks.linear_transformers.quantities import TWO_LEVELS
-from lipverify.checks.linear_transformers.two_levels import AT, DRAWN, EACH, PAIRS, RIDGE, ROOT
+from lipverify.checks.linear_transformers.two_levels import AT, DRAWN, EACH, RIDGE, ROOT
 from lipverify.claims import bound, claim, exponent, per_profile
 
 # fmt: off
@@ -30,31 +30,3 @@ claim("lt.noise-adaptive/three-levels",
       finding=r"""The worst relative error alternates in sign over the levels, with the same size at each; linear
           programming gives the same result. More layers with $\omega_{yy}$ raise the degree in $\sigma^2$ and fit more
           levels.""")
-claim("lt.noise-adaptive/one-layer",
-      bound(two_levels.worst, r"\min_{c} \max_i |c (1 + \sigma_i^2) - 1|", equals=0, within=1e-9,
-            truth="(sigma_2**2 - sigma_1**2)/(2 + sigma_1**2 + sigma_2**2)", method="exact"),
-      over=PAIRS, source=TWO_LEVELS, kind="stronger", expected="refuted", title="""one layer with both weights fits two
-            noise levels""",
-      assumes=(DRAWN, RIDGE),
-      corrected=r"""two layers are needed: in one, $\omega_{yy}$ multiplies a prediction that is still 0, so $w =
-            -\omega_{yx} \alpha$""",
-      finding="""Not claimed in the source, like its counterpart for three levels: they show that the theorem's two
-          layers are needed, and what they suffice for.""")
-claim("lt.noise-adaptive/swapped",
-      bound(two_levels.distance, ROOT, of="root", high=0.1, control=(0.01, {"swapped": "no"}), method="exact"),
-      over={"d": 1, "level": 2, "order": "yx-yy", "n": 1e8, "swapped": "yes"}, source=TWO_LEVELS, kind="stronger", expected="refuted",
-      title="the same two numbers with their roles exchanged", assumes=(DRAWN, RIDGE, AT),
-      statement=rf"{ROOT} \leq 0.1 \text{{ at }} n = 10^8 \text{{ with }} \omega_{{yx}} = v/n, \ \omega_{{yy}} = -c",
-      corrected=r"$\omega_{yx} = -c$ and $\omega_{yy} = v/n$; exchanged, $w \to cv\sigma^2 \alpha$, which even has the wrong sign")
-claim("lt.noise-adaptive/correlated",
-      bound(two_levels.correlated, r"\min_{c, v} \max_{i, k} |c (1 + v \sigma_i^2)(\lambda_k + \sigma_i^2) - 1|", equals=0, within=1e-9,
-            truth="(kappa - 1)/(kappa + 1 + 2*sigma_1**2)", method="exact"),
-      over=PAIRS | {"kappa": (1.1, 2.0, 10.0)}, source=TWO_LEVELS, kind="stronger", expected="refuted",
-      title="the two layers reach ridge regression on correlated covariates",
-      assumes=(r"""$x_i \sim N(0, \mathbf{S}/n)$ with eigenvalues $\lambda_k = 1$ and $\kappa$ of $\mathbf{S}$; else as in the
-          theorem""", EACH),
-      finding=r"""Ridge regression shrinks each direction by its own factor, $1/(\lambda_k + s)$; the two layers
-          multiply $\alpha$ by one number a noise level. Two directions suffice to show the difference, at a single
-          level.""",
-      corrected=r"""$x \sim N(0, \mathbf{I}/n)$ is needed: with eigenvalues 1 and $\kappa$ the smallest relative error
-          is $\frac{\kappa - 1}{\kappa + 1 + 2\sigma_1^2}$""")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lipverify.linear_transformer import Prompts, best_step, step_risk
+from lipverify.covariates import Gaussian
+from lipverify.linear_transformer import best_step, step_risk
+from lipverify.prompts import Prompts
 
 
 def one_layer(d: int, n: int, condition: float, sigma: float = 1.0) -> tuple[float, float]:
@@ -13,9 +15,11 @@ def one_layer(d: int, n: int, condition: float, sigma: float = 1.0) -> tuple[flo
     Covariates have eigenvalues from 1 down to 1 / condition, in equal ratios. The risk is a quadratic in the multiple,
     whose error enters squared.
     """
-    here = Prompts(n, np.geomspace(1.0, 1 / condition, d), sigma=sigma)
-    gain = np.trace(here.Q @ here.Lambda @ here.S)
-    cost = np.trace(here.Q @ (here.Lambda @ here.S @ here.Lambda + here.spread))
+    here = Prompts(d=d, n=n, covariates=Gaussian(np.geomspace(1.0, 1 / condition, d)), sigma=sigma)
+    moments, noise = here.covariates.moments(d), sigma**2 * here.covariates.moments(d).second
+    Lambda = moments.second
+    gain = np.trace(Lambda @ Lambda)
+    cost = np.trace(Lambda @ ((1 - 1 / n) * Lambda @ Lambda + (moments.fourth(np.eye(d)) + noise) / n))
     scalar, full = (step_risk(here, A) for A in (gain / cost * np.eye(d), best_step(here)))
     ratio = scalar.value / full.value
     return ratio, (scalar.error + full.error * ratio) / full.value

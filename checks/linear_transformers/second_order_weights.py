@@ -1,13 +1,10 @@
-r"""Theorem 5.1, its coefficients and what it needs: weights that depend on kappa, weights that do not, and weights that fail.
+r"""Theorem 5.1, its coefficients: weights that depend on kappa, and weights that do not.
 
-Weights that do not depend on kappa gain 9/4 a layer in place of 27/4, and no weights gain more than 9. Without omega_xx
-the number of layers is a power of kappa, with its sign reversed nothing is gained, and w* is the least-squares
-solution, not the weights behind the labels.
+Weights that do not depend on kappa gain 9/4 a layer in place of 27/4, and no weights gain more than 9.
 """
 
 from lipverify.checks.linear_transformers import layer_counts
-from lipverify.checks.linear_transformers.condition_numbers import signed_residual, true_weights_ratio
-from lipverify.checks.linear_transformers.layer_counts import ACCURACIES, BEST, CONDITIONS, EITHER, NOISY, RAY, SPECTRUM
+from lipverify.checks.linear_transformers.layer_counts import ACCURACIES, CONDITIONS, EITHER, NOISY, RAY, SPECTRUM
 from lipverify.checks.linear_transformers.quantities import SECOND_ORDER
 from lipverify.claims import bound, claim, exponent
 
@@ -60,39 +57,3 @@ claim("lt.second-order/kappa/universal",
       assumes=(SPECTRUM, NOISY, EVERY, r"$\epsilon$ fixed, $\kappa \to \infty$"),
       finding=r"""The theorem fixes the weights for one $\kappa$; a trained model meets many. Newton-Schulz steps keep
           the order and need $\log(27/4)/\log(9/4)$ times as many layers.""")
-
-# Necessary conditions of the theorem: the weight omega_xx, its sign, the least-squares solution
-claim("lt.second-order/without-xx",
-      exponent(layer_counts.descent, "L", along={"kappa": (1e2, 1e12, 21)}, scale=r"\kappa", high="1/4", truth="a", method="exact"),
-      over={"steps": {"fixed": {"a": "1"}, "best": {"a": "1/2"}}, "epsilon": 1e-6},
-      source=SECOND_ORDER, kind="stronger", expected="refuted",
-      title="gradient descent without ω_xx needs O(log κ) layers too",
-      statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",
-      assumes=(SPECTRUM, NOISY, r"$\omega_{xx} = 0$; one $\omega_{yx}$ for all layers, or the best one for each"),
-      corrected=r"""without $\omega_{xx}$, at fixed $\epsilon$, $L = \Theta(\kappa)$ for one step size and $\Theta(\sqrt{\kappa})$ for the
-          best ones""",
-      finding=r"""This shows what the theorem rests on, and is not claimed in the source: without $\omega_{xx}$ the
-          residual is a polynomial of degree $L$ in place of $3^L$.""")
-claim("lt.second-order/wrong-sign",
-      bound(signed_residual, r"\max |r|", high="(kappa - 1)/(kappa + 1)", control=("(kappa - 1)/(kappa + 1)/2", {"sign": -1}),
-            method="exact"),
-      over={"kappa": (4.0, 100.0), "layers": (2, 4, 6)}, source=SECOND_ORDER, kind="stronger", expected="refuted",
-      title="the sign of ω_xx does not matter",
-      statement=r"""\max |r| \leq \frac{\kappa - 1}{\kappa + 1} \text{, the residual of one step, after layers with }
-            \omega_{xx} > 0""",
-      assumes=(SPECTRUM, NOISY, r"$\omega_{xx}$ of the best size and positive, the best $\omega_{yx}$ in the last layer"),
-      corrected=r"$\omega_{xx}$ must be negative: $s(1 + \omega_{xx} s)^2$ spreads a spectrum apart for every $\omega_{xx} > 0$",
-      finding="""Not claimed in the source. With the right sign the same layers leave less than half of the residual of
-            one step (the control).""")
-claim("lt.second-order/true-weights",
-      bound(true_weights_ratio, r"\frac{|\hat{y} - x_t^\top w_{\mathrm{OLS}}|}{\epsilon \|x_t\| \|w\|}", high="1",
-            truth="sqrt(1 + sigma**2*kappa)", method="exact"),
-      over={"kappa": 10.0, "sigma": (0.5, 1.0, 4.0), "layers": 3}, source=SECOND_ORDER, kind="stronger", expected="refuted",
-      title="the same bound with the weights behind noisy labels in place of the least-squares solution",
-      statement=r"""|\hat{y} - x_t^\top w_{\mathrm{OLS}}| \leq \epsilon \|x_t\| \|w\|, \qquad
-          y_i = \langle w, x_i \rangle + \sigma \varepsilon_i""",
-      assumes=(SPECTRUM, BEST, r"$\epsilon = \max |r|$, the residual of the layers; two tokens, $d = 2$"),
-      corrected="$w^*$ is the least-squares solution: then the bound is exact for noisy labels as well",
-      finding=r"""The prediction is $x_t^\top (\mathbf{I} - r(\Sigma)) w_{\mathrm{OLS}}$ for any noise, so
-          $\|w_{\mathrm{OLS}}\|$ is the scale of the error. Read with the weights behind the labels the bound fails as
-          soon as noise makes $w_{\mathrm{OLS}}$ longer than these: here by $\sqrt{1 + \sigma^2 \kappa}$.""")

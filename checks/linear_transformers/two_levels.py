@@ -179,23 +179,21 @@ def leading_mean(model: TwoLevels, d: int, sigma: float, order: Order = "yx-yy")
     return model.c * model.v * (b * (d + 2) * (1 + level) - d * level) + (d + 1) * level / (1 + level) ** 3
 
 
-def worst_at(levels: tuple[float, ...], adapting: bool = True) -> float:
+def worst_at(levels: tuple[float, ...]) -> float:
     r"""The smallest over the weights of the largest |c (1 + v s)(1 + s) - 1| over squared levels s.
 
     This is the relative difference of the two layers from ridge regression in the limit.
 
     A linear Chebyshev problem. Zero for two levels; positive for three, because 1 / (1 + s) is strictly convex and
-    meets a line at most twice. Without the second weight (`adapting` false) v = 0.
+    meets a line at most twice.
 
     >>> round(worst_at((0.25, 1.0)), 12), round(worst_at((0.0, 1.0, 4.0)), 6)
     (0.0, 0.230769)
-    >>> round(worst_at((0.0, 1.0), adapting=False), 12)
-    0.333333333333
     """
     from scipy.optimize import linprog
 
     level = np.asarray(levels, dtype=float)
-    basis = np.stack([1 + level, level * (1 + level)] if adapting else [1 + level], axis=1)
+    basis = np.stack([1 + level, level * (1 + level)], axis=1)
     bound = np.ones((len(level), 1))
     above, below = np.hstack([basis, -bound]), np.hstack([-basis, -bound])
     cost = np.zeros(above.shape[1])
@@ -237,14 +235,13 @@ def scaled_ols(spread: int) -> Any:
     return sympy.factor(spread * n / (spread * n + s) * w - n / (n + s) * w)
 
 
-def distance(d: int, level: int, order: Order, n: float, fixed: str = "no", swapped: str = "no") -> dict[str, Value]:
+def distance(d: int, level: int, order: Order, n: float, fixed: str = "no") -> dict[str, Value]:
     """The root of E |w - w_ridge|^2 / d, and |E <w - w_ridge, w*>| / d, exactly; and their ratios to their limits.
 
-    `fixed`: with the weights for n = 100 at every n. `swapped`: with the roles of the two weights exchanged.
+    `fixed`: with the weights for n = 100 at every n.
     """
     model, sigma = TwoLevels(*PAIR), PAIR[level - 1]
-    yx, yy = -model.c, model.v / (100 if fixed == "yes" else n)
-    found = difference(d, n, sigma, *((yy, yx) if swapped == "yes" else (yx, yy)), order)
+    found = difference(d, n, sigma, -model.c, model.v / (100 if fixed == "yes" else n), order)
     root, square = found.square**0.5, leading_square(model, d, sigma) / n
     mean = leading_mean(model, d, sigma, order) / n
     return {
@@ -280,10 +277,9 @@ def sampled_square(d: int, n: int, order: Order, contexts: int, seed: int, pair:
     return mean_with_half_width(missed)
 
 
-def worst(sigma_1: float, sigma_2: float, sigma_3: float = -1.0) -> Value:
-    """The minimum over (c, v) of the largest |c (1 + v s)(1 + s) - 1| over three levels; over two, with v = 0."""
-    levels = tuple(sigma**2 for sigma in (sigma_1, sigma_2, sigma_3) if sigma >= 0)
-    return worst_at(levels, adapting=len(levels) == 3), 1e-12
+def worst(sigma_1: float, sigma_2: float, sigma_3: float) -> Value:
+    """The minimum over (c, v) of the largest |c (1 + v s)(1 + s) - 1| over three levels."""
+    return worst_at((sigma_1**2, sigma_2**2, sigma_3**2)), 1e-12
 
 
 def alternating(sigma_1: float, sigma_2: float, sigma_3: float) -> float:
@@ -291,22 +287,6 @@ def alternating(sigma_1: float, sigma_2: float, sigma_3: float) -> float:
     a, b, c = sigma_1**2, sigma_2**2, sigma_3**2
     shares = ((b, c, b - a, c - a), (a, c, b - a, c - b), (a, b, c - a, c - b))
     return 1 / sum((1 + p) * (1 + q) / (x * y) for p, q, x, y in shares)
-
-
-def correlated(sigma_1: float, sigma_2: float, kappa: float) -> Value:
-    """The minimum over r of max_k |r (lambda_k + s) - 1| for covariances with eigenvalues 1 and kappa, at the worse level.
-
-    In the limit the two layers give r_i alpha at level i, where r_i = c (1 + v s_i) may be any two numbers; ridge
-    regression is alpha / (lambda + s).
-    """
-    from scipy.optimize import linprog
-
-    worse = 0.0
-    for s in (sigma_1**2, sigma_2**2):
-        rows = [(sign * (eigenvalue + s), -1.0) for eigenvalue in (1.0, kappa) for sign in (1, -1)]
-        found = linprog((0.0, 1.0), A_ub=rows, b_ub=[1.0, -1.0] * 2, bounds=[(None, None), (0, None)])
-        worse = max(worse, float(found.fun))
-    return worse, 1e-12
 
 
 def every_number(order: Order, d: int, level: int, n: int) -> Any:

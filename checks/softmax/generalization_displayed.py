@@ -5,9 +5,15 @@ units do not match: sigma^2 belongs in front.
 """
 
 from lipverify.checks.softmax.figures import displayed
-from lipverify.checks.softmax.generalization_smaller import SMALLER_TASKS
 from lipverify.checks.softmax.quantities import EXPONENT, LARGE_N, LAWS
-from lipverify.checks.softmax.transfer import COVERED, TUNED, in_other_units, over_display, proved_display
+from lipverify.checks.softmax.transfer import (
+    COVERED,
+    SMALLER_TASKS,
+    TUNED,
+    in_other_units,
+    over_display,
+    proved_display,
+)
 from lipverify.claims import at, bound, claim, exponent, proved_rates
 
 # fmt: off

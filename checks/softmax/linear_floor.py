@@ -11,20 +11,18 @@ from lipverify.checks.softmax.quantities import MODEL, Value, problem
 from lipverify.claims import agree, at, exponent, per_profile
 
 OFFSET = {"offset": r"$b \sim \mathrm{Unif}[-L, L]$ as on the slides", "no-offset": "no offset, $b = 0$"}
-LARGEST_N, BEYOND, RESOLUTION = 10**24, (10, 10**3, 10**6), 16
-"""The search for a crossing ends there; a crossing is checked again at these multiples of it, and known up to one part in 16."""
 
 
-def linear(law: str, reading: str, d: int, n: float, ratio: float = 1.0) -> Value:
-    """The minimal loss of linear attention over all M at sigma = 1, L = ratio: a sum of positive terms in rationals."""
+def linear(law: str, reading: str, d: int, n: float) -> Value:
+    """The minimal loss of linear attention over all M at L = sigma = 1: a sum of positive terms in rationals."""
     form = closed_form(law, reading)
-    least = form.at(form.least, d=d, n=n, L=ratio, sigma=1.0)
+    least = form.at(form.least, d=d, n=n, L=1.0, sigma=1.0)
     return least, 1e-12 * least
 
 
-def softmax(law: str, d: int, n: float, ratio: float = 1.0) -> Value:
+def softmax(law: str, d: int, n: float) -> Value:
     """The loss of softmax attention at w*, which no offset changes."""
-    found = lv.optimal_window(problem(law, d, n, ratio))
+    found = lv.optimal_window(problem(law, d, n))
     return found.loss, found.loss_error
 
 
@@ -91,27 +89,6 @@ def sampled(law: str, reading: str, d: int, n: int, contexts: int, seed: int) ->
     }
 
 
-def crossing(law: str, reading: str, d: int, ratio: float) -> Value:
-    """The Lambda = n (L / sigma)^2 from which on softmax attention has the smaller loss; unknown if it never does."""
-
-    def ahead(n: int) -> bool:
-        here, least = problem(law, d, n, ratio), linear(law, reading, d, n, ratio)[0]
-        # w = 0 may have the smaller loss already, and no other w averages more noise away
-        if float(lv.loss_terms(here, 0.0).total) < least or least < 1 / n:
-            return least > 1 / n
-        return softmax(law, d, n, ratio)[0] < least
-
-    low, high = 1, 2
-    while high <= LARGEST_N and not ahead(high):
-        low, high = high, high * 8
-    if high > LARGEST_N or not all(ahead(high * factor) for factor in BEYOND):
-        return low * ratio**2, np.inf
-    while high > low + max(1, low // RESOLUTION):
-        middle = round((low * high) ** 0.5)
-        low, high = (low, middle) if ahead(middle) else (middle, high)
-    return (low + high) / 2 * ratio**2, (high - low) / 2 * ratio**2
-
-
 def closed_form(law: str, reading: str) -> Any:
     """The closed form of a named law, with or without the offset of the slides."""
     from lipverify.loss import linear_attention
@@ -120,14 +97,13 @@ def closed_form(law: str, reading: str) -> Any:
 
 
 FLOORS = {
-    ("affine", "offset"): {"p": "0", "q": "4/(d + 3)", "F": "1/3", "T": "1/50", "X": "4"},
-    ("relu", "offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/3 + 1/(6*d)", "T": "1/50", "X": "4"},
-    ("relu", "no-offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/(6*d)", "T": "9/200", "X": "10*d"},
+    ("affine", "offset"): {"p": "0", "q": "4/(d + 3)", "F": "1/3", "T": "1/50"},
+    ("relu", "offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/3 + 1/(6*d)", "T": "1/50"},
+    ("relu", "no-offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/(6*d)", "T": "9/200"},
 }
 """The minimal loss of linear attention falls like n^-p, and that of softmax attention like n^-q. F is the floor in
 units of L^2, the part of f that is not linear: the variance of b, and that of the even part of a ReLU function, (l_1 +
-l_2) |<q, x>| / 2. T is the tolerance of sampled values, three half-widths of their intervals. X bounds the Lambda at
-which softmax attention overtakes linear attention for good."""
+l_2) |<q, x>| / 2. T is the tolerance of sampled values, three half-widths of their intervals."""
 WITHOUT = {("affine", "no-offset"): {"p": "1", "q": "4/(d + 3)"}}
 ROUNDING = f"{4 * float(np.finfo(float).eps)}*(F)"
 LEARNED = (

@@ -99,28 +99,6 @@ def limit_value(d: int, k: int) -> float:
     return limit(d, k)[0]
 
 
-def counterexamples(covariates: str, problems: int, seed: int) -> Value:
-    """The number of random problems with a ball in which c' = 0 is not best.
-
-    d is from 2 to 6, k < d, n log-uniform from 3 to 1e6, sigma log-uniform from 0.05 to 2, balls up to C = 4 d on the
-    sphere and 3 k on the product.
-    """
-    from lipverify.errors import OutOfReach
-    from lipverify.sampling import generator
-
-    random, failed = generator(seed, f"counterexamples/{covariates}", 0), 0
-    for _ in range(problems):
-        d = 2 + int(5 * random.random())
-        k = 1 + int((d - 1) * random.random())
-        n, sigma = float(round(3 * (1e6 / 3) ** random.random())), 0.05 * 40 ** random.random()
-        most = 4.0 if covariates == "sphere" else 3.0 * k / d
-        try:
-            failed += radius(covariates, d, k, n, sigma, most)[1] > 0
-        except OutOfReach:
-            continue
-    return float(failed), 0.0
-
-
 @makes("bounded", "exact")
 def limit_radius(d: int, k: int) -> Value:
     r"""(C_infinity, its error): the critical radius on the sphere as n -> infinity, at any sigma.

@@ -71,32 +71,6 @@ claim("softmax.norm-growth/cosine/{covariates}",
           curvature of the bias (small $L$) the norm shrinks from its start; elsewhere it first grows exponentially. The
           order in $L$ is as printed for the constants measured here; `softmax.norm-growth/cosine/every-l` shows where
           it ends.""")
-LONG = per_profile(((5, 1000), (10, 10**6)), ((5, 100), (5, 1000), (10, 1000), (10, 10**6), (20, 10**6)))
-for law, pairs, control, rate, sizes in (
-    ("relu", ((1.0, 2.0), (2.0, 4.0)), "2*log(larger/L)", "$d^2/16$", r"$\sigma = 0.5$ and $w_0 = 0.1$"),
-    ("cosine", ((0.5, 1.0), (1.0, 2.0)), "3.2*log(larger/L)", "$d^2$", r"$\sigma = 0.3$ and $w_0 = 0.5$"),
-):
-    claim(
-        f"softmax.norm-growth/{law}/long-contexts",
-        bound(norms.grown, r"\log \frac{w_{L'}}{w_L}", low=0, strict=True, control=control, method="exact",
-              over={("L", "larger"): pairs, ("d", "n"): LONG, "step": (80, 160)}),
-        source=SLIDE, kind="stronger", expected="supported", over={"law": law},
-        title="the norm grows faster for larger L in more dimensions and longer contexts",
-        statement=STATED,
-        assumes=rf"""tokens and query uniform on $S^{{d-1}}$, {sizes}; gradient descent on the exact loss from $w_0
-            \mathbf{{I}}$, with step {rate}""",
-        finding=r"""On isotropic covariates descent from $w_0 \mathbf{I}$ stays on $w \mathbf{I}$, where the loss and
-            its derivative are known exactly. No contexts are sampled, so a context may have a million tokens.""",
-    )
-claim("softmax.norm-growth/relu/anisotropic/long-contexts",
-      bound(at(norms.trained, seeds=per_profile(4, 16)), RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)",
-          over={"law": ("long", "wide"), ("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}),
-      source=SLIDE, kind="stronger", expected="supported", over={"covariates": "anisotropic"},
-      title="the norm grows faster for larger L on ellipsoids in six and twelve dimensions",
-      statement=STATED,
-      assumes=(r"""ReLU law, $\sigma = 0.5$, $L = 1, 2$, $w_0 = 0.1$; long: $d = 6$, $n = 64$, gradient descent with step 2; wide: $d = 12$,
-          $n = 256$, with step 8; axes of the ellipsoids from $\sqrt 2$ to $1/\sqrt 2$""",
-               *ASSUMED[1:]))
 claim("softmax.norm-growth/cosine/every-l",
       bound(at(norms.trained, law="circle", covariates="isotropic", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training",
             control=("log(10)", {"high": "-1/2"}),

@@ -2,7 +2,6 @@ r"""M| along training by L, and the derivatives of the loss at the start, which 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from lipverify.checks.softmax.quantities import Value, problem
 SETTINGS: dict[str, dict[str, Any]] = {
     "relu": {"law": "relu", "d": 3, "n": 16, "sigma": 0.5, "L": (0.5, 1.0, 2.0, 4.0), "start": 0.1, "gd": 1.0},
     "cosine": {"law": "cosine", "d": 3, "n": 16, "sigma": 0.3, "L": (0.5, 1.0, 2.0), "start": 0.5, "gd": 4.0},
-    "long": {"law": "relu", "d": 6, "n": 64, "sigma": 0.5, "L": (1.0, 2.0), "start": 0.1, "gd": 2.0},
-    "wide": {"law": "relu", "d": 12, "n": 256, "sigma": 0.5, "L": (1.0, 2.0), "start": 0.1, "gd": 8.0},
     "circle": {"law": "cosine", "d": 2, "n": 32, "sigma": 0.1, "L": (3.0, 5.0), "start": 0.5, "gd": 2.0},
 }
 """"gd" is the step of gradient descent. The even cosine law has no gradient at M = 0, so its starts are larger."""
@@ -22,9 +19,6 @@ STEPS, ADAM, LEVEL = 160, 0.05, 0.99
 SHAPES = {"isotropic": "sphere", "anisotropic": "ellipsoid"}
 REACH = {"relu": (1.0, 1.5), "cosine": (2.0, 6.0)}
 """An L, and a w that descent at that L does not exceed."""
-SLOWER = {"relu": 16, "cosine": 1}
-WITHIN = {"relu": {1.0: 1.0, 2.0: 2.5, 4.0: 6.0}, "cosine": {0.5: 0.7, 1.0: 2.0, 2.0: 10.0}}
-"""For each L, a w that descent does not exceed at the sizes of `grown`; its step is d^2 divided by the number in `SLOWER`."""
 NODES = 13
 """Number of w at which the exact loss is computed for a descent on it."""
 
@@ -58,19 +52,6 @@ def descended(law: str, covariates: str) -> Value:
     """w after gradient descent on the exact loss; stochastic descent approximates it."""
     L, reach = REACH[law]
     return descended_window(task(SETTINGS[law], covariates, L), recipe(SETTINGS[law], "gd"), reach)
-
-
-def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> Value:
-    """log of the ratio of w at two L after the same number of steps of descent on the exact loss; M = w I throughout."""
-    from lipverify.optimum import Recipe
-
-    here, rate = SETTINGS[law], d**2 / SLOWER[law]
-    recipe = Recipe(optimiser="gd", learning_rate=rate, steps=step, batch=1, start=here["start"])
-    (w, off), (wider, further) = (
-        descended_window(task(here | {"d": d, "n": n}, "isotropic", constant), recipe, WITHIN[law][constant])
-        for constant in (L, larger)
-    )
-    return math.log(wider / w), off / w + further / wider
 
 
 def descended_window(problem: lv.Problem, recipe: Any, reach: float) -> Value:

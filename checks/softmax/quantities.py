@@ -155,11 +155,4 @@ LEMMA_1 = (
     w_{KQ} \mathbf{\Sigma}^{-1}$ for any $\mathbf{M}^* \in \arg\min \mathcal{L}(\mathbf{M})$ and some $w_{KQ} \geq 0$, where
     $\mathcal{U}^d$ is the uniform distribution over the d-dimensional hypersphere.""",
 )
-SKETCH = (
-    "S",
-    "Proof Sketch",
-    r"""For the relevant range of $w_{KQ}$, $\mathcal{L}_{\text{noise}}(w_{KQ}) = \Theta(\sigma^2 \frac{w_{KQ}^{\frac{d}{2}} + 1}{n})$.
-    [...] $\Omega(\frac{L^2}{w_{KQ}^2}) < \mathcal{L}_{\mathsf{bias}}(w_{KQ}) < \Theta(\frac{L^2}{w_{KQ}} + \frac{L^2}{n}).$ [...] Use
-    these to get a range for $w_{KQ}$.""",
-)
 WHITENED = r"$f(x) = g(\Sigma^{-1/2} x)$ with $g$ isotropic: $q \sim \Sigma^{-1/2} \mathcal{U}^d$"

@@ -2,7 +2,6 @@ r"""The blocks of A = K^T Q = [[M, u], [r^T, c]] after training K and Q, and the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,17 +49,6 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     }
 
 
-def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> Value:
-    """The second derivative in r at r = 0 and M = w* I, without training; the interval is over eight sets of contexts."""
-    from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled
-    from lipverify.sampling import mean_interval
-
-    tasks = task(law, d, n)
-    M = lv.optimal_window(tasks).w * np.eye(d)
-    sets = [draw_labelled(tasks, fresh, seed, f"best/{law}/{d}/{n}/{k}") for k in range(8)]
-    return mean_interval(np.array([curvature_in_row(each, M) for each in sets]), LEVEL)
-
-
 def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> Value:
     """gradient in r| at r = 0 on contexts with their mirror images, divided by that on the contexts alone; or without mirroring.
 
@@ -75,15 +63,5 @@ def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> Value:
     return float(np.linalg.norm(one + other) / np.linalg.norm(one)), 64 * float(np.finfo(float).eps)
 
 
-def task(law: str, d: int, n: int = 16) -> lv.Problem:
-    """The sizes of a law: short contexts for the law that breaks the symmetry."""
-    if law == "one-sided":
-        return lv.Problem(d=d, n=2, law=lv.laws.Sampled(rising, extent=2.0), sigma=0.1)
-    return problem(law, d, n, L=3.0, sigma=0.5)
-
-
-def rising(rng: np.random.Generator, contexts: int, d: int) -> Callable[[Any], Any]:
-    """Functions <q, x> with q uniform on the half of the sphere where q_1 > 0: neither f(-x) nor -f has the law of f."""
-    q = rng.standard_normal((contexts, 1, d))
-    q *= np.sign(q[..., :1]) / np.linalg.norm(q, axis=-1, keepdims=True)
-    return lambda x: np.sum(q * x, axis=-1)
+def task(law: str, d: int) -> lv.Problem:
+    return problem(law, d, 16, L=3.0, sigma=0.5)

@@ -18,6 +18,26 @@ from lipverify.checks.softmax.quantities import (
 )
 from lipverify.claims import agree
 
+SAME_TASKS = (
+    "S",
+    "Theorem 3, tested on the same $L$",
+    r"""Suppose $\mathbf{M}$ is pretrained on the loss induced by
+    $D(\mathcal{F}_L^+)$. Suppose it is tested on $D(\mathcal{F}_L^+)$ then for large enough n, $\mathcal{L}(\mathbf{M}) \leq L^{2 -
+    \frac{2}{d+2}} (\frac{\sigma^2}{n})^{\frac{1}{d+2}}$.""",
+)
+LARGER_TASKS = (
+    "S",
+    "Theorem 3, tested on $L' > L$",
+    r"""Meanwhile, if it is tested on $D(\mathcal{F}_{L'}^+)$,
+    $\mathcal{L}(\mathbf{M}) \geq L'^2 (\frac{\sigma^2}{nL^2})^{\frac{2}{d+2}} \quad L' > L$ (worse dependence on $L'$)""",
+)
+SMALLER_TASKS = (
+    "S",
+    r"Theorem 3, tested on $L' \leq L$",
+    r"""Meanwhile, if it is tested on $D(\mathcal{F}_{L'}^+)$,
+    $\mathcal{L}(\mathbf{M}) \geq$ [...] $\frac{(\frac{nL^2}{\sigma^2})^{\frac{2}{2(d+2)}}}{n} \quad L' \leq L$ (no benefit of $L'$)""",
+)
+"""The three parts of Theorem 3."""
 RATIOS = {"larger": 3.0, "smaller": 1 / 3}
 """L'/L along n: the loss is N + (L'/L)^2 B, so any fixed ratio has the same limit exponent."""
 STATED = {"same": "-2/E", "larger": "-4/E", "smaller": "D/(2*E) - 1"}

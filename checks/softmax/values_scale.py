@@ -56,15 +56,6 @@ claim("softmax.values-ignore-covariates/{law}/c/{reading}/proved",
       finding=r"""By ball arithmetic: on an interval beyond which the noise alone is larger, the loss is one polynomial
       in $w$ with a bounded error. It leaves a short interval for $w^*$, on which $c^* - 1 = (G - B - N) /
       \mathbb{E}[P^2] < 0$.""", corrected="$c^* < 1$ at $n = 100$")
-claim("softmax.values-ignore-covariates/{law}/window/{reading}",
-      exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": RAY}, equals="rate", method="exact"),
-      source=SIMPLICITY, kind="stronger", expected="supported",
-      over={("law", "reading"): NARROW, "d": per_profile((3, 5), DIMENSIONS)},
-      title="the best c leaves the growth of w* unchanged", assumes=CLASS,
-      finding={"affine/*": """The exponent is that of $c = 1$; the bias loses the share $1/(d+1)$, which changes the
-      constants.""",
-               "*": """The leading bias of the ReLU law comes from its kink, which no factor can reduce: exponent and
-      constant of $w^*$ are those of $c = 1$."""})
 claim("softmax.values-ignore-covariates/{law}/rate/{reading}",
       exponent(joint, "c^* - 1", of="excess", along={"n": RAY}, equals="-rate", method="exact"),
       bound(joint, r"\frac{2 w^* (c^* - 1)}{d - 1}", of="product", along={"n": RAY}, equals="share",
@@ -86,14 +77,6 @@ NO_OFFSET: dict[str, Any] = {
     only because $c = 1$; with free $c$, $c^* \to 1/r(w_\infty)$, $r(w) = I_{d/2}(w) / I_{d/2-1}(w)$, where $w_\infty$
     is the limit of $w^*$.""",
 }
-claim("softmax.values-ignore-covariates/{law}/window/{reading}",
-      exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": LINEAR_RAY}, equals="2/(d + 3)", truth="0",
-               method="exact"),
-      kind="stronger", expected="refuted", title="the best c leaves the growth of w* unchanged", **NO_OFFSET,
-      corrected=LINEAR)
-claim("softmax.values-ignore-covariates/{law}/rate/{reading}",
-      exponent(joint, "c^* - 1", of="excess", along={"n": LINEAR_RAY}, equals="-2/(d + 3)", truth="0", method="exact"),
-      kind="stronger", expected="refuted", title="the optimal c tends to 1 from above", **NO_OFFSET, corrected=LINEAR)
 claim("softmax.values-ignore-covariates/{law}/joint/{reading}",
       exponent(joint, r"\mathcal{L}(w^*, c^*)", of="loss", along={"n": LINEAR_RAY}, equals=-1, method="exact"),
       exponent(joint, "w^*", of="w", along={"n": LINEAR_RAY}, equals=0, method="exact"),

@@ -16,7 +16,6 @@ from lipverify.checks.softmax.quantities import (
     LAWS,
     MODEL,
     READINGS,
-    SKETCH,
     optimum,
     sampled_optimum,
 )
@@ -33,6 +32,9 @@ MINIMIZER = r"""For sufficiently large n, the minimizer of the of the pretrainin
     $D(\mathcal{F}_I^+)$ is $\mathbf{M}^* = w_{KQ} \mathbf{I}_d$"""
 THEOREM_2 = ("S", "Theorem 2", MINIMIZER + r""" where $\Omega((\frac{nL^2}{\sigma^2})^{\frac{1}{d}}) <
     w_{KQ} < \mathcal{O}((\frac{nL^2}{\sigma^2})^{\frac{2}{d}})$""")
+SKETCH = ("S", "Proof Sketch, the range of $w_{KQ}$", r"""For the relevant range of $w_{KQ}$, $\mathcal{L}_{\text{noise}}(w_{KQ}) =
+    \Theta(\sigma^2 \frac{w_{KQ}^{\frac{d}{2}} + 1}{n})$. [...] $\Omega(\frac{L^2}{w_{KQ}^2}) < \mathcal{L}_{\mathsf{bias}}(w_{KQ}) <
+    \Theta(\frac{L^2}{w_{KQ}} + \frac{L^2}{n}).$ [...] Use these to get a range for $w_{KQ}$.""")
 FAMILY = {"law": LAWS, "reading": READINGS, "d": DIMENSIONS}
 SHARP = {"relu/*": r"$w^* = \Theta(\Lambda^{2/(d+2)})$ for the ReLU law",
          "*": r"$w^* = \Theta(\Lambda^{2/(d+3)})$ for the affine law"}

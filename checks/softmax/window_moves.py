@@ -32,12 +32,6 @@ def local_elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]
     return {name: (float(value), moves.window_error) for name, value in found.items() if value is not None}
 
 
-def wave_windows(d: int, n: float, sigma: float, L: float, larger: float) -> Value:
-    """w* of the cosine law at the larger of two frequencies divided by that at the smaller."""
-    (one, error), (other, further) = (optimum("cosine", d, n, frequency, sigma)["w"] for frequency in (L, larger))
-    return other / one, (further + error * other / one) / one
-
-
 def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Any]:
     """Intervals that contain every w* of the cosine law at L and at a larger constant, and their difference, by balls."""
     from lipverify.claims import proved_optimum
@@ -56,16 +50,6 @@ def window_rate(law: str, d: int, of: str = "n", power: int = 1) -> Any:
 
     rate = proved_window(law, d).fact(f"window exponent in {of}")
     return rate if power == 1 else rate * power
-
-
-def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:
-    """w* of an even law at sigma^2 = (share) x threshold, the threshold being the noise at which w = 0 becomes a minimum."""
-    from lipverify.loss import spectrum_of
-
-    even = lv.laws.law_named(law, L=L)
-    spectrum = spectrum_of(even, d, 64)
-    threshold = 2 * n * (1 - 2 / n) * float(spectrum.k[1]) / (d + 2) - spectrum.total
-    return optimum(law, d, n, L, math.sqrt(share * threshold))["w"]
 
 
 def tokens(law: str, d: int, n: float, sigma: float = 1.0) -> Value:

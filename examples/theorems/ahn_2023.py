@@ -7,7 +7,9 @@ the noise adds to the trace, and the printed matrix is no longer the minimum.
 import numpy as np
 
 from lipverify.claims import agree, bound, claim, identity
-from lipverify.linear_transformer import Prompts, best_step, preconditioned, sampled_risk, step_risk
+from lipverify.covariates import Gaussian
+from lipverify.linear_transformer import best_step, preconditioned, step_risk
+from lipverify.prompts import Prompts, predictors, risk
 
 PAPER = "Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023"
 
@@ -15,7 +17,7 @@ PAPER = "Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023"
 def prompts(d, n, sigma):
     """Sigma = U diag(lambda) U^T with any U."""
     U, lam = np.linalg.qr(np.random.default_rng(d).normal(size=(d, d)))[0], np.arange(1.0, d + 1) / d
-    return U, lam, Prompts(n, U * lam @ U.T, sigma=sigma)
+    return U, lam, Prompts(d=d, n=n, covariates=Gaussian(U * lam @ U.T), sigma=sigma)
 
 
 def printed(d, n, noise=0.0, more=1):
@@ -44,7 +46,8 @@ def loss(d, n, sigma):
 def sampled_loss(d, n, sigma, contexts, seed):
     here = prompts(d, n, sigma)[2]
     best = step_risk(here, best_step(here)).value
-    value, half_width = sampled_risk(here, [preconditioned(printed(d, n), n)], contexts, seed)
+    layer = predictors.transformer([preconditioned(printed(d, n), n)])
+    value, half_width = risk(here, layer, contexts, seed)
     return value / best, half_width / best
 
 

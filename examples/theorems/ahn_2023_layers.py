@@ -10,7 +10,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from lipverify.claims import agree, bound, claim
-from lipverify.linear_transformer import Prompts, preconditioned, sampled_risk, spectral_mean
+from lipverify.covariates import Gaussian
+from lipverify.linear_transformer import preconditioned, spectral_mean
+from lipverify.prompts import Prompts, predictors
+from lipverify.prompts import risk as sampled_risk
 
 PAPER, STEP = "Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023", 1e-3
 LAM, OFF = np.array([0.4, 0.8, 1.6]), np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, -2.0]]) / 3
@@ -35,8 +38,10 @@ def risk(n, layers):
 def sampled(n, layers, contexts, seed, power=1.0, step=0.0):
     """The risk of A_l = a_l Sigma^-power; or its change if the first moves along +- a matrix outside the family."""
     A = [np.diag(a * LAM**-power) for a in steps(n, layers)]
-    one, other = ([preconditioned(each, n) for each in (A[0] + move * OFF, *A[1:])] for move in (step, -step))
-    return sampled_risk(Prompts(n, LAM, tasks=1 / LAM), one, contexts, seed, less=other if step else None)
+    moved = ([A[0] + move * OFF, *A[1:]] for move in (step, -step))
+    one, other = (predictors.transformer([preconditioned(each, n) for each in steps]) for steps in moved)
+    here = Prompts(d=3, n=n, covariates=Gaussian(LAM), tasks=Gaussian(1 / LAM))
+    return sampled_risk(here, one, contexts, seed, less=other if step else None)
 
 
 def slope(n, layers, power, contexts, seed):

@@ -6,7 +6,8 @@ Least squares, averaging and the Bayes floor at every n, also at n < d, where th
 import numpy as np
 
 from lipverify.claims import agree, at, bound, claim
-from lipverify.linear_transformer import Prompts, sampled_risk, spectral_mean, step_risk
+from lipverify.linear_transformer import spectral_mean, step_risk
+from lipverify.prompts import Prompts, predictors, risk
 
 PAPER = "Garg, Tsipras, Liang, Valiant, NeurIPS 2022"
 
@@ -27,20 +28,16 @@ def bayes(d, n, sigma):
 
 def averaging(d, n, sigma):
     """w = (1/n) sum y x, a step of gradient descent with the identity."""
-    risk = step_risk(Prompts(n, np.ones(d), sigma=sigma), np.eye(d))
-    return risk.value / d, risk.error / d
+    step = step_risk(Prompts(d=d, n=n, sigma=sigma), np.eye(d))
+    return step.value / d, step.error / d
 
 
 def sampled(d, n, sigma, name, contexts, seed):
-    """The same estimators on sampled prompts, from their second moments."""
-
-    def weights(gram):
-        shifted = gram[:, :d, :d] + (sigma**2 if name == "bayes" else 0.0) * np.eye(d)
-        inverse = np.eye(d) / n if name == "averaging" else np.linalg.pinv(shifted, rcond=1e-10, hermitian=True)
-        return (inverse @ gram[:, :d, d:])[..., 0]
-
-    risk, half_width = sampled_risk(Prompts(n, np.ones(d), sigma=sigma), weights, contexts // 8, seed)
-    return risk / d, half_width / d
+    """The same estimators on sampled prompts."""
+    averaging = predictors.gradient_descent(1, 1.0)
+    model = averaging if name == "averaging" else predictors.ridge(sigma**2 if name == "bayes" else 0.0)
+    value, half_width = risk(Prompts(d=d, n=n, sigma=sigma), model, contexts // 8, seed)
+    return value / d, half_width / d
 
 
 # fmt: off

@@ -6,7 +6,9 @@ Printed are limits n, d -> infinity at d/n = g. They are compared with the exact
 import numpy as np
 
 from lipverify.claims import agree, bound, claim
-from lipverify.linear_transformer import Prompts, sampled_risk, spectral_mean
+from lipverify.covariates import Gaussian
+from lipverify.linear_transformer import spectral_mean
+from lipverify.prompts import Prompts, predictors, risk
 
 PAPER = "Hastie, Montanari, Rosset, Tibshirani, Ann. Statist. 50 (2022)"
 
@@ -22,11 +24,8 @@ def limit(g, snr):
 
 
 def sampled(g, d, snr, contexts, seed):
-    def weights(gram):
-        return (np.linalg.pinv(gram[:, :d, :d], rcond=1e-10, hermitian=True) @ gram[:, :d, d:])[..., 0]
-
-    here = Prompts(round(d / g), np.ones(d), tasks=np.full(d, snr / d), sigma=1.0)
-    return sampled_risk(here, weights, contexts // 20, seed)
+    here = Prompts(d=d, n=round(d / g), tasks=Gaussian(np.full(d, snr / d)), sigma=1.0)
+    return risk(here, predictors.ridge(0.0), contexts // 20, seed)
 
 
 def tuned(g, d, snr):

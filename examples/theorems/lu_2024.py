@@ -6,18 +6,19 @@ Infinite pretraining. The limit is compared with the risk at finite d: exact for
 import numpy as np
 
 from lipverify.claims import agree, bound, claim
-from lipverify.linear_transformer import Prompts, best_step, preconditioned, sampled_risk, step_risk
+from lipverify.covariates import Coordinates, Pool
+from lipverify.linear_transformer import best_step, preconditioned, step_risk
+from lipverify.prompts import Prompts, predictors
 
 PAPER = "Lu, Letey, Zavatone-Veth, Maiti, Pehlevan, PNAS 122 (2025), arXiv 2405.11751"
 
 
 def over_pools(measure, d, kappa, alpha, rho, seed, pools=60):
     """The mean over pools, w ~ N(0, I), of the risk of the best layer for a pool on new tasks; x ~ N(0, I/d)."""
-    values, x, n = [], np.full(d, 1 / d), round(alpha * d)
+    values, new = [], Prompts(d=d, n=round(alpha * d), covariates=Coordinates(scale=d**-0.5), sigma=rho**0.5)
     for pool in range(pools):
-        W = np.random.default_rng((seed, d, pool)).normal(size=(round(kappa * d), d))
-        best = best_step(Prompts(n, x, tasks=W.T @ W / len(W), sigma=rho**0.5))
-        values.append(measure(Prompts(n, x, sigma=rho**0.5), best, pool))
+        tasks = Pool(np.random.default_rng((seed, d, pool)).normal(size=(round(kappa * d), d)))
+        values.append(measure(new, best_step(new.replace(tasks=tasks)), pool))
     return np.mean(values), 1.96 * np.std(values, ddof=1) / pools**0.5
 
 
@@ -27,7 +28,9 @@ def risk(d, kappa, alpha, rho, seed):
 
 def forward_pass(d, kappa, alpha, rho, seed, contexts):
     def sampled(new, A, pool):
-        return sampled_risk(new, [preconditioned(A, new.n)], contexts // 40, seed, stream=f"pool/{pool}")[0]
+        drawn = new.draw(contexts // 40, seed, stream=f"pool/{pool}")
+        weights = predictors.transformer([preconditioned(A, new.n)]).weights(drawn.x, drawn.y)
+        return np.mean(np.sum((weights - drawn.task) ** 2, axis=1)) / d
 
     return over_pools(sampled, d, kappa, alpha, rho, seed + 1)
 

@@ -3,7 +3,9 @@
 import numpy as np
 
 from lipverify.claims import agree, bound, claim, identity
-from lipverify.linear_transformer import Prompts, best_step, preconditioned, sampled_risk, spectral_mean, step_risk
+from lipverify.covariates import Gaussian
+from lipverify.linear_transformer import best_step, preconditioned, spectral_mean, step_risk
+from lipverify.prompts import Prompts, predictors, risk
 
 PAPER = "Mahankali, Hashimoto, Ma, ICLR 2024"
 EPS = np.finfo(float).eps
@@ -21,7 +23,7 @@ def covariance(d, skew):
 def off(d, n, sigma, skew, more=1):
     """The best of all matrices minus the rate times the inverse covariance, for x ~ N(0, K) and w ~ N(0, K^-1)."""
     K = covariance(d, skew)
-    best = best_step(Prompts(n, K, tasks=np.linalg.inv(K), sigma=sigma))
+    best = best_step(Prompts(d=d, n=n, covariates=Gaussian(K), tasks=Gaussian(np.linalg.inv(K)), sigma=sigma))
     return np.abs(best @ K - rate(d, n, sigma, more) * np.eye(d)).max(), 64 * d * EPS * np.linalg.cond(K) ** 2
 
 
@@ -29,19 +31,16 @@ def over_bayes(d, n, sigma):
     """The risk of the best step divided by that of the posterior mean, ridge regression with sigma^2; the control is
     its limit in n.
     """
-    step = step_risk(Prompts(n, np.ones(d), sigma=sigma), rate(d, n, sigma) * np.eye(d))
+    step = step_risk(Prompts(d=d, n=n, sigma=sigma), rate(d, n, sigma) * np.eye(d))
     bayes, error = spectral_mean(lambda t: sigma**2 / (t + sigma**2), n, d, at_zero=1.0)
     return step.value / (d * bayes), (step.error + step.value * error / bayes) / (d * bayes)
 
 
 def over_bayes_sampled(d, n, sigma, contexts, seed):
     """The same quotient, both on sampled prompts; half-widths added."""
-
-    def ridge(gram):
-        return np.linalg.solve(gram[:, :d, :d] + sigma**2 * np.eye(d), gram[:, :d, d:])[..., 0]
-
-    here, layer = Prompts(n, np.ones(d), sigma=sigma), preconditioned(rate(d, n, sigma) * np.eye(d), n)
-    (step, one), (bayes, other) = (sampled_risk(here, model, contexts, seed) for model in ([layer], ridge))
+    here, layer = Prompts(d=d, n=n, sigma=sigma), preconditioned(rate(d, n, sigma) * np.eye(d), n)
+    models = predictors.transformer([layer]), predictors.ridge(sigma**2)
+    (step, one), (bayes, other) = (risk(here, model, contexts, seed) for model in models)
     return step / bayes, step / bayes * (one / step + other / bayes)
 
 

@@ -7,13 +7,20 @@ at the test is another one, the risk stays above 0 for prompts of any length.
 import numpy as np
 
 from lipverify.claims import agree, bound, claim, exponent, identity
-from lipverify.linear_transformer import Prompts, best_step, preconditioned, sampled_risk, step_risk
+from lipverify.covariates import Gaussian
+from lipverify.linear_transformer import best_step, preconditioned, step_risk
+from lipverify.prompts import Prompts, predictors
+from lipverify.prompts import risk as sampled_risk
 
 PAPER = "Zhang, Frei, Bartlett, JMLR 25 (2024)"
 
 
 def spectrum(d, decay):
     return np.arange(1.0, d + 1) ** -decay
+
+
+def prompts(n, d, decay):
+    return Prompts(d=d, n=n, covariates=Gaussian(spectrum(d, decay)))
 
 
 def gamma(d, n, decay, trace=1):
@@ -23,19 +30,19 @@ def gamma(d, n, decay, trace=1):
 
 def minimum(d, n, decay, trace=1):
     """The best of all matrices times Gamma, minus I. Error: d eps times the condition number of Lambda Gamma."""
-    off = best_step(Prompts(n, spectrum(d, decay))) @ np.diag(gamma(d, n, decay, trace)) - np.eye(d)
+    off = best_step(prompts(n, d, decay)) @ np.diag(gamma(d, n, decay, trace)) - np.eye(d)
     return np.abs(off).max(), 64 * d * np.finfo(float).eps * d ** (2 * decay)
 
 
 def risk(d, n, decay, test, m=None):
     """The risk of Gamma^-1 on prompts of m tokens with another spectrum: exact, for any training."""
-    found = step_risk(Prompts(m or n, spectrum(d, test)), np.diag(1 / gamma(d, n, decay)))
+    found = step_risk(prompts(m or n, d, test), np.diag(1 / gamma(d, n, decay)))
     return found.value, found.error
 
 
 def forward_pass(d, n, decay, test, m, contexts, seed):
     layer = preconditioned(np.diag(1 / gamma(d, n, decay)), n=m)
-    return sampled_risk(Prompts(m, spectrum(d, test)), [layer], contexts, seed)
+    return sampled_risk(prompts(m, d, test), predictors.transformer([layer]), contexts, seed)
 
 
 def printed(d, n, decay, test, m):

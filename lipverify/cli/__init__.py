@@ -1,7 +1,7 @@
 """The command line: each noun has a file of commands and options; the code behind a command is imported when it runs.
 
 app                                           values of options, options of commands, exit codes
-claims, ledgers, problems, proofs, shell      the commands
+claims, ledgers, problems, proofs             the commands
 verify, falsify, train, prove, catalogue, compare, numbers, reports     the code behind them
 """
 
@@ -11,11 +11,14 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
+from lipverify.cli.again import keeping, kept_answer, read_answer
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.output import prepare_streams
-from lipverify.foundation.process import interruptible, keep_memory
+from lipverify.foundation.process import BAD_INPUT, INTERRUPTED, UNREAD, interruptible, keep_memory
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -28,7 +31,7 @@ LONGEST = 1000
 
 def commands() -> App:
     """All commands, in the order in which the help lists them."""
-    from lipverify.cli import claims, ledgers, problems, proofs, shell  # noqa: F401 - each declares its commands
+    from lipverify.cli import claims, ledgers, problems, proofs  # noqa: F401 - each declares its commands
     from lipverify.cli.app import app
 
     return app
@@ -41,23 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Measurements run in one process each, so the threads of a BLAS inside them would only wait for each other.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-    from cyclopts import CycloptsError
-
-    from lipverify.cli.app import BAD_INPUT, INTERRUPTED, UNREAD
-
-    app = commands()
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with interruptible():
-            code = app(
-                list(sys.argv[1:] if arguments is None else arguments),
-                exit_on_error=False,
-                print_error=False,
-                result_action="return_value",
-            )
+            # a caller from Python may have changed what answers
+            code = _answered(words, kept_answer(words) if arguments is None else None)
             sys.stdout.flush()
-    except CycloptsError as error:
-        command = " ".join(["lipverify", *(error.command_chain or ()), "--help"])
-        _refuse(f"{' '.join(str(error).split())} See `{command}`.", BAD_INPUT)
     except (InvalidInput, OutOfReach) as error:
         _refuse(str(error), BAD_INPUT)
     except KeyboardInterrupt:
@@ -76,12 +68,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _answered(words: list[str], kept: Path | None) -> object:
+    """Run the command, or print its answer again; return what it returns."""
+    answer = read_answer(kept) if kept else None
+    if answer is not None:
+        sys.stdout.write(answer)
+        return 0
+    from cyclopts import CycloptsError
+
+    try:
+        with keeping(kept) if kept else nullcontext():
+            return commands()(words, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        command = " ".join(["lipverify", *(error.command_chain or ()), "--help"])
+        _refuse(f"{' '.join(str(error).split())} See `{command}`.", BAD_INPUT)
+
+
 def _close_output() -> None:
     """Close the output after a failed write, so that Python does not try to flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _refuse(message: str, code: int) -> None:
+def _refuse(message: str, code: int) -> NoReturn:
     from lipverify.report.visible import visible
 
     if len(message) > LONGEST:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,9 +21,6 @@ app = App(
     help="Check scaling theorems about in-context learning: measure, decide, report.\n\n"
     "Begin with `lipverify verify softmax.split`; for a theorem of yours, `lipverify new claim`.",
 )
-
-BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
-"""Exit codes. Shells give 130 to SIGINT and 141 to SIGPIPE: a reader that closes the pipe is no verdict."""
 
 
 def natural(_: Any, tokens: Sequence[Any]) -> int:
@@ -71,7 +67,6 @@ Json = Annotated[bool, Parameter(name="--json", negative="")]
 Open = Annotated[bool, Parameter(name="--open", negative="")]
 Lipschitz = Annotated[float, Parameter(name="--L")]
 Windows = Annotated[list[float], Parameter(name="--w", consume_multiple=1, negative="")]
-Numbers = Annotated[list[float] | None, Parameter(consume_multiple=1, negative="")]
 Integers = Annotated[list[int] | None, Parameter(converter=naturals, consume_multiple=1, negative="")]
 Names = Annotated[list[str] | None, Parameter(consume_multiple=1, negative="")]
 
@@ -79,7 +74,7 @@ Names = Annotated[list[str] | None, Parameter(consume_multiple=1, negative="")]
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ProblemOptions:
-    """One problem, for `loss`, `window` and `matrix`.
+    """One problem, for `loss` and `window`.
 
     Parameters
     ----------
@@ -101,27 +96,6 @@ class ProblemOptions:
     law: str = "relu"
     L: Lipschitz = 1.0
     sigma: float = 1.0
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class CostOptions:
-    """Limits on the cost of exact losses.
-
-    Parameters
-    ----------
-    budget
-        Seconds that all exact losses together may take on a nominal processor, about as fast as one of yours. A loss
-        that would exceed them is refused before it begins. 300 by default.
-    memory
-        GiB of memory that exact losses may take; 4 by default.
-    """
-
-    budget: float | None = None
-    memory: float | None = None
-
-
-USUAL_COST = CostOptions()
 
 
 @Parameter(name="*")
@@ -168,9 +142,6 @@ class How:
         Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure instead of local processes.
     limit
         Longest time in seconds for one measurement; 1800 in quick and 21600 in full by default.
-    decide
-        Seconds to spend on open claims, by more contexts, more points or another method, the cheapest step first. The
-        end of a run names the next step of each open claim and its predicted time in any case.
     seed
         Seed of all sampled evidence.
     resume
@@ -183,13 +154,10 @@ class How:
     jobs: Natural | None = None
     cluster: str | None = None
     limit: float | None = None
-    decide: float | None = None
     resume: Flag = False
 
     def __post_init__(self) -> None:
         require_processes(self.jobs, self.limit, self.cluster)
-        if self.decide is not None and not 0 < self.decide < math.inf:
-            raise InvalidInput(f"decide = {self.decide:g}: the seconds for open claims must be positive and finite.")
 
 
 @Parameter(name="*")
@@ -227,8 +195,7 @@ class ModelOptions:
     Parameters
     ----------
     noise
-        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is the same law for
-        d = 5 and n = 10.
+        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default.
     family
         Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is not trained: its optimum comes
         from exact integrals.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,12 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from lipverify.claims.ledger.diff import CellChange, ClaimChange, Comparison, CrossCheckChange, Kind, compare
-from lipverify.claims.ledger.record import Cell, Ledger, read_ledger
+from lipverify.claims.ledger.diff import ClaimChange, Comparison, EvidenceChange, Kind, compare
+from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, read_ledger
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Allowed, Verdict
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import all_claims, claims_of
-from lipverify.claims.run.audit import Difference, audit, audit_again, audit_against, unread
-from lipverify.errors import InvalidInput
+from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.run.audit import Difference, audit, audit_again, unread
 from lipverify.foundation.files import content
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
@@ -116,7 +114,7 @@ def _cells(claim: ClaimChange) -> Iterator[Text]:
             yield Text(f"{word} cells: {_shortened(points)}")
 
 
-def _gravity(cell: CellChange, claim: ClaimChange) -> int:
+def _gravity(cell: EvidenceChange[Cell], claim: ClaimChange) -> int:
     """Sort key: cells with a changed verdict first, then those with the claim's verdict, then with its earlier one."""
     if "verdict" in cell.changed:
         return 0
@@ -135,9 +133,9 @@ def _shortened(points: list[str]) -> str:
     return "; ".join(points[:3]) + more
 
 
-def _cell(change: CellChange) -> Text:
+def _cell(change: EvidenceChange[Cell]) -> Text:
     point = _point(change.where)
-    what = visible(f"{change.quantity} ({change.method})")
+    what = visible(f"{change.quantity} ({change.methods[0]})")
     entry = change.after or change.before
     assert entry is not None, "a change has at least one side"
     if change.before is None or change.after is None:
@@ -156,7 +154,7 @@ def _cell(change: CellChange) -> Text:
     return Text.assemble(*parts)
 
 
-def _cross_check(change: CrossCheckChange) -> Text:
+def _cross_check(change: EvidenceChange[CrossCheck]) -> Text:
     what = visible(f"{change.quantity}, {' and '.join(change.methods)}")
     entry = change.after or change.before
     assert entry is not None, "a change has at least one side"
@@ -197,18 +195,12 @@ def _verdict(verdict: Verdict) -> Text:
     return Text(f"{symbol} {verdict}", style)
 
 
-def audit_ledger(path: Path, files: Sequence[Path], again: bool, registry: bool, json: bool) -> int:
+def audit_ledger(path: Path, again: bool, json: bool) -> int:
     """Print each statement of a ledger that does not follow from its data; 1 if there is one, else 0."""
-    if files and not registry:
-        raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
     ledger = read_ledger(path)
     differences = (*unread(content("ledger", path), ledger), *audit(ledger))
     if again:
         differences = (*differences, *audit_again(ledger))
-    if registry:
-        profile = profile_named(ledger.profile, ledger.seed, ledger.backend)
-        claims = [*all_claims(profile), *(claim for file in files for claim in claims_of(str(file), profile))]
-        differences = (*differences, *audit_against(ledger, claims))
     if json:
         write_json(msgspec.json.encode(differences))
         return 1 if differences else 0

@@ -38,32 +38,27 @@ def report(
 
 
 @app.command
-def audit(ledger: Path, /, *files: Path, again: Flag = False, registry: Flag = False, json: Json = False) -> int:
+def audit(ledger: Path, /, *, again: Flag = False, json: Json = False) -> int:
     """Judge a ledger again from its own data: digests, verdicts, margins, controls, grades, ranges and words.
 
     Grades are made again from what each cell rests on, theorems are compared with their proof files and expressions are
-    expanded again. That the measured values are those of the functions, only a new run can tell.
+    expanded again. That the measured values are those of the functions, and the claims those of the sources, only a
+    new run and `lipverify diff` can tell.
 
-    --registry also compares the ledger with the claims, for facts that its data cannot show: whether a claim is
-    printed, what its source says, which cells it has. Exit codes: 0 everything follows from the data; 1 something does
-    not; 2 bad input.
+    Exit codes: 0 everything follows from the data; 1 something does not; 2 bad input.
 
     Parameters
     ----------
     ledger
         A ledger.json that `verify` wrote.
-    files
-        Your own claims files that the ledger was made from, for --registry. They are run, so name only trusted files.
     again
         Also certify the proof files again with the checker, which takes seconds.
-    registry
-        Compare with lipverify's own claims and with those of the files.
     json
         Print an array of differences.
     """
     from lipverify.cli.compare import audit_ledger
 
-    return audit_ledger(ledger, files, again, registry, json)
+    return audit_ledger(ledger, again, json)
 
 
 @app.command

@@ -1,4 +1,4 @@
-"""`loss`, `window` and `matrix`: print numbers with their errors."""
+"""`loss` and `window`: print numbers with their errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -19,7 +18,6 @@ from lipverify.cli.app import ProblemOptions
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.problem import Problem
-from lipverify.problem.covariates import Covariates, Ellipsoid, Sphere
 from lipverify.problem.law import Law
 from lipverify.problem.written import law_named
 from lipverify.report.terminal.progress import progress_of
@@ -28,14 +26,7 @@ WORK = "tenths of a second, about"
 """Unit of the progress of an exact loss."""
 
 
-def print_loss(
-    asked: ProblemOptions,
-    w: list[float],
-    method: str,
-    exact: dict[str, Any],
-    sampled: dict[str, Any],
-    json: bool,
-) -> int:
+def print_loss(asked: ProblemOptions, w: list[float], method: str, sampled: dict[str, Any], json: bool) -> int:
     """Print the loss terms as a table, or as one JSON object."""
     problem = problem_of(asked)
     from lipverify.loss.methods import loss_terms, method_named
@@ -44,10 +35,6 @@ def print_loss(
     options = {"workers": threads, **sampled} if method == "montecarlo" else {}
     for name in set(sampled) - set(options) - {"seed"}:
         raise InvalidInput(f"{name} is an option of method 'montecarlo'; the method is {method!r}.")
-    exact = {name: value for name, value in exact.items() if value is not None}
-    for name in exact if method != "exact" else ():
-        raise InvalidInput(f"{name} is an option of method 'exact'; the method is {method!r}.")
-    options |= exact
     what, unit = ("drew", "contexts") if method == "montecarlo" else ("worked", WORK)
     with progress_of(what) as progress:
         if method in ("montecarlo", "exact"):
@@ -77,13 +64,13 @@ def print_loss(
     return 0
 
 
-def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> int:
+def print_window(asked: ProblemOptions, json: bool) -> int:
     """Print the optimum as a few lines, or as one JSON object."""
     problem = problem_of(asked)
     from lipverify.optimum.window import optimal_window
 
     with progress_of("worked") as progress:
-        optimum = optimal_window(problem, progress=lambda done, total: progress(done, total, WORK), **limits)
+        optimum = optimal_window(problem, progress=lambda done, total: progress(done, total, WORK))
     fields = ("w", "loss", "bias", "noise", "w_error", "loss_error")
     if json:
         values = {name: _finite(getattr(optimum, name)) for name in fields}
@@ -99,10 +86,9 @@ def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> i
     return 0
 
 
-def problem_of(asked: ProblemOptions, covariates: Covariates | None = None) -> Problem:
-    """The problem that a command's options describe, on the sphere unless other covariates are given."""
-    law = law_at(asked.law, asked.L)
-    return Problem(d=asked.d, n=asked.n, law=law, sigma=asked.sigma, covariates=covariates or Sphere())
+def problem_of(asked: ProblemOptions) -> Problem:
+    """The problem that a command's options describe."""
+    return Problem(d=asked.d, n=asked.n, law=law_at(asked.law, asked.L), sigma=asked.sigma)
 
 
 def described(problem: Problem) -> dict[str, Any]:
@@ -149,47 +135,6 @@ def context_length(n: float) -> str:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def print_matrix(
-    asked: ProblemOptions,
-    covariance: list[float] | None,
-    ball: float | None,
-    search: dict[str, Any],
-    json: bool,
-) -> int:
-    """Print M* as a table, or as one JSON object."""
-    problem = problem_of(asked, Sphere() if covariance is None else Ellipsoid(covariance))
-    from lipverify.optimum.matrix import optimal_matrix
-    from lipverify.optimum.matrix.constraints import SpectralBall, Unconstrained
-
-    constraint = Unconstrained() if ball is None else SpectralBall(C=ball)
-    with progress_of("descended") as progress:
-        optimum = optimal_matrix(
-            problem,
-            constraint=constraint,
-            **search,
-            progress=lambda done, total: progress(done, total, "starts and batches"),
-        )
-    M, error = np.asarray(optimum.M), np.asarray(optimum.M_error)
-    if json:
-        values = {"M": M.tolist(), "M_error": error.tolist(), "M_raw": np.asarray(optimum.M_raw).tolist()}
-        numbers = {name: getattr(optimum, name) for name in ("loss", "loss_error", "asymmetry", "asymmetry_chance")}
-        counts = {name: getattr(optimum, name) for name in ("contexts", "starts", "agreeing", "rivals", "seed")}
-        given = described(problem) | {"covariance": covariance, "ball": ball, "attention": search["attention"]}
-        write_json({"problem": given, **values, **numbers, **counts})
-        return 0
-    title = f"M*, {asked.law} law, d = {asked.d}, n = {asked.n:g}, L = {asked.L:g}, σ = {asked.sigma:g}"
-    table = Table(title=title, title_justify="left", show_header=False)
-    for row, errors in zip(M, error, strict=True):
-        table.add_row(*(with_error(value, half_width) for value, half_width in zip(row, errors, strict=True)))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(
-        f"loss {with_error(optimum.loss, optimum.loss_error)}; {optimum.agreeing} of {optimum.starts} starts agree; "
-        + f"averaged over the symmetry (asymmetry {optimum.asymmetry:.1f} standard errors)" * optimum.averaged
-    )
-    return 0
 
 
 def law_at(text: str, L: float) -> Law:

@@ -12,8 +12,6 @@ def prove(
     *ids: str,
     law: str | None = None,
     d: Integers = None,
-    least_lambda: float | None = None,
-    least_tokens: float | None = None,
     out: Path | None = None,
     json: Json = False,
 ) -> int:
@@ -32,11 +30,6 @@ def prove(
         definition is explicit, such as Ridge(Pieces(...)), Matern(nu=...) or Zonal(spectrum=...).
     d
         Ambient dimensions; by default 2, 3 and 5 of a law, and all dimensions of a claim.
-    least_lambda
-        Of a law: the least Lambda = n L^2 / sigma^2.
-    least_tokens
-        Of a law K: the theorem holds for n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)), where
-        the bias falls as w^(-beta).
     out
         Folder for the proof files; created if missing. By default none are written.
     json
@@ -44,7 +37,7 @@ def prove(
     """
     from lipverify.cli.prove import Wanted, prove_claims
 
-    return prove_claims(Wanted(ids, law, d, least_lambda, least_tokens), out, json)
+    return prove_claims(Wanted(ids, law, d), out, json)
 
 
 @app.command

@@ -23,7 +23,7 @@ from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.claims.plan.registry import is_path, select_claims
 from lipverify.cli.numbers import law_at
 from lipverify.cli.reports import require_writable
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 from lipverify.foundation.output import write_json
 from lipverify.foundation.shipped import shipped
 from lipverify.problem.law import Law
@@ -34,21 +34,17 @@ Found = Callable[[], Mapping[str, Proof]]
 
 @dataclass(frozen=True)
 class Wanted:
-    """The claims or the law to prove, the dimensions, and the least values of the theorem on the law."""
+    """The claims or the law to prove, and the dimensions."""
 
     ids: Sequence[str]
     law: str | None
     d: Sequence[int] | None
-    least_lambda: float | None
-    least_tokens: float | None
 
 
 def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
     """Prove the theorems behind claims, or the window theorem of a law; without either, list what can be proved."""
     if not wanted.ids and wanted.law is None:
         return list_provable(json)
-    if wanted.law is None and (wanted.least_lambda, wanted.least_tokens) != (None, None):
-        raise InvalidInput("least_lambda and least_tokens are those of the theorem on a law: give --law.")
     if out is not None:
         out = out.absolute()
         require_writable(out)
@@ -84,7 +80,7 @@ def theorems(wanted: Wanted) -> Iterator[Found]:
     if wanted.law is not None:
         stem, law = re.sub(r"\W+", "-", wanted.law.removesuffix(".py")).strip("-"), law_at(wanted.law, 1.0)
         for d in wanted.d or (2, 3, 5):
-            yield partial(window, f"{stem}-{d}", law, d, wanted.least_lambda, wanted.least_tokens)
+            yield partial(of_law, f"{stem}-{d}", law, d)
     known: dict[str, Proof] = {}
     for plan in (plan for claim in claims for plan in provable(claim)):
         if wanted.d is None or plan.where.get("d", wanted.d[0]) in wanted.d:
@@ -100,9 +96,9 @@ def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
     return tuple({claim.id: claim for claim in meant}.values())
 
 
-def window(name: str, law: Law, d: int, least_lambda: float | None, least_tokens: float | None) -> dict[str, Proof]:
+def of_law(name: str, law: Law, d: int) -> dict[str, Proof]:
     """The theorem on w* of a law in dimension d."""
-    return {name: prove_window(law, d, least_lambda=least_lambda, least_tokens=least_tokens)}
+    return {name: prove_window(law, d)}
 
 
 @cache

@@ -10,13 +10,14 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from lipverify.cli.app import INTERRUPTED, ModelOptions
+from lipverify.cli.app import ModelOptions
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
+from lipverify.foundation.process import INTERRUPTED
 from lipverify.foundation.validation import chosen, whole
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.published import LAYERS, NOISES, regression_named
+from lipverify.linear_transformer.published import LAYERS, NOISES
 from lipverify.linear_transformer.training.lineage import Model, make
 from lipverify.linear_transformer.training.witness import (
     models_folder,
@@ -36,8 +37,7 @@ def models_of(options: ModelOptions) -> list[Any]:
     laws = [law.name for law in NOISES]
     noises = options.noise or laws
     for noise in noises:
-        chosen("noise", noise.partition("@")[0], laws)
-        regression_named(noise)
+        chosen("noise", noise, laws)
     families = [chosen("family", family, NAMES) for family in options.family or NAMES]
     # three show whether a result depends on the seed
     seeds = [whole("seeds", seed, least=0, what="a seed") for seed in options.seeds or (0, 1, 2)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -21,7 +22,7 @@ from lipverify.claims.plan.declaration import Sought
 from lipverify.claims.plan.profile import Profile
 from lipverify.claims.plan.registry import sought_named
 from lipverify.claims.run.measurement import timed
-from lipverify.claims.run.workers import LOST, Processes, processes
+from lipverify.claims.run.workers import Lost, Processes, processes
 from lipverify.foundation.store import remembering
 from lipverify.loss.methods import draws, instead_of_exact, repeats
 
@@ -98,7 +99,7 @@ def in_time(
         return workers.value(_of_a_claim, function, sought.file, sought.id, profile, *arguments, seconds=seconds)
     except TimeoutError as error:
         raise NotReached(str(error)) from None
-    except LOST:
+    except (Lost, BrokenExecutor):
         workers.restart()
         raise NotReached("it killed its process (too little memory?)") from None
 

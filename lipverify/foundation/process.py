@@ -18,6 +18,8 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
+"""Exit codes. Shells give 130 to SIGINT and 141 to SIGPIPE: a reader that closes the pipe is no verdict."""
 _arrived: list[int] = []
 
 

@@ -3,9 +3,9 @@
 layer, tokens       a layer and its parametrisations; the forward pass token by token
 implicit            the linear model that every layer preserves, and its recursion
 collapsed           the forward pass on second moments, with its adjoint: the cost does not grow with n
-prompts             covariates with a covariance: one layer's exact risk and best preconditioner, sampled models
+step                one layer's exact risk and best preconditioner on any `lipverify.prompts.Prompts`
 regression/         contexts, laws of the noise, ridge regression baselines, the Bayes floor, the adjusted loss
-gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues
+gdplusplus/         two weights a layer: exact loss, minima and proved floor on the eigenvalues
 families, training/ weights as arrays, and their training
 
 >>> from lipverify.linear_transformer import GDPlusPlus, Regression, UniformNoise, draw_contexts, estimate, evaluation
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss as constant_ridge_loss
     from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor as gdplusplus_floor
     from lipverify.linear_transformer.gdplusplus.known import known_optimum as known_optimum
-    from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus as optimal_gdplusplus
+    from lipverify.linear_transformer.gdplusplus.optimum import grown_gdplusplus as grown_gdplusplus
     from lipverify.linear_transformer.gdplusplus.spectrum import spectral_mean as spectral_mean
     from lipverify.linear_transformer.implicit import trajectory as trajectory
     from lipverify.linear_transformer.layer import (
@@ -36,13 +36,6 @@ if TYPE_CHECKING:
         GDPlusPlus as GDPlusPlus,
         Layer as Layer,
         SingleHead as SingleHead,
-    )
-    from lipverify.linear_transformer.prompts import (
-        Prompts as Prompts,
-        best_step as best_step,
-        preconditioned as preconditioned,
-        sampled_risk as sampled_risk,
-        step_risk as step_risk,
     )
     from lipverify.linear_transformer.published import printed as printed, regression_named as regression_named
     from lipverify.linear_transformer.regression.adjusted import evaluation as evaluation
@@ -63,6 +56,11 @@ if TYPE_CHECKING:
         tuned_ridge as tuned_ridge,
     )
     from lipverify.linear_transformer.regression.thinned import thinned as thinned
+    from lipverify.linear_transformer.step import (
+        best_step as best_step,
+        preconditioned as preconditioned,
+        step_risk as step_risk,
+    )
     from lipverify.linear_transformer.tokens import Tokens as Tokens, forward as forward
     from lipverify.linear_transformer.training.protocol import runs as runs
     from lipverify.linear_transformer.training.record import estimate as estimate

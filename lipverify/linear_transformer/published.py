@@ -26,8 +26,6 @@ __all__ = [
     "D",
     "N",
     "Printed",
-    "address_of",
-    "column_of",
     "printed",
     "regression_named",
     "table",
@@ -99,13 +97,13 @@ def printed(noise: str, model: str, layers: int = 0) -> Printed:
     return entry
 
 
-def regression_named(column: str) -> Regression:
-    """The problem of a column of Table 1, or the same law of the noise at another size.
+def regression_named(noise: str) -> Regression:
+    """The problem of a column of Table 1, d = 10 and n = 20.
 
     Parameters
     ----------
-    column
-        The name of the law, with d = 10 and n = 20, or "LAW@DxN" for another d and n.
+    noise
+        The name of the law of the noise.
 
     Returns
     -------
@@ -121,34 +119,8 @@ def regression_named(column: str) -> Regression:
     --------
     >>> regression_named("levels-1-3").noise.second_moment
     5.0
-    >>> regression_named("uniform-3@5x40")
-    Regression(d=5, n=40, noise=UniformNoise(sigma_max=3.0))
     """
-    law, _, size = column.partition("@")
-    if not size:
-        return Regression(D, N, noise_named(column))
-    d, _, n = size.partition("x")
-    if not (d.isdecimal() and n.isdecimal()):
-        raise InvalidInput(f"noise = {column!r}: write uniform-3@5x10 for the law uniform-3 at d = 5 and n = 10.")
-    regression = Regression(int(d), int(n), noise_named(law))
-    if (name := column_of(regression)) != column:
-        raise InvalidInput(f"noise = {column!r}: this problem is called {name!r}; write that.")
-    return regression
-
-
-def column_of(regression: Regression) -> str:
-    """The column's name, which `regression_named` reads."""
-    return regression.noise.name + _size(regression)
-
-
-def address_of(regression: Regression) -> str:
-    """The problem as a part of random addresses: the column of the table, with the size if it differs."""
-    return regression.noise.label + _size(regression)
-
-
-def _size(regression: Regression) -> str:
-    d, n = regression.d, regression.n
-    return "" if (d, n) == (D, N) else f"@{d}x{n}"
+    return Regression(D, N, noise_named(noise))
 
 
 def _rounding(digits: str) -> float:

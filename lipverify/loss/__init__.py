@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.asymptotic import Leading as Leading, transferred_power as transferred_power
+    from lipverify.loss.asymptotic import transferred_power as transferred_power
     from lipverify.loss.block import block_terms as block_terms
     from lipverify.loss.exact import spectrum_of as spectrum_of
     from lipverify.loss.linear import linear_attention as linear_attention
     from lipverify.loss.negative import negative_excess as negative_excess
     from lipverify.loss.scaled import scaled_loss as scaled_loss
     from lipverify.loss.terms import LossTerms as LossTerms
-    from lipverify.loss.work import Cost as Cost
     from lipverify.loss.worst import worst_bias as worst_bias
 
 lazy()

@@ -448,25 +448,18 @@ class Instead(LossMethod):
 
     other: LossMethod
     given: Options
-    taken: list[str] = field(default_factory=list)
+    taken: list[Problem] = field(default_factory=list)
 
     @property
     def used(self) -> int:
         """Number of losses that the other method computed."""
-        return self.taken.count("")
-
-    @property
-    def kept(self) -> str:
-        """The last route that a caller named. Such calls are not replaced, because they compare the two routes."""
-        return next((route for route in reversed(self.taken) if route), "")
+        return len(self.taken)
 
     def serve(self, problem: Problem, w: Floats, options: Options) -> LossTerms:
         """Call the other method with its options; calls that name a route or a kernel are served exactly."""
-        if options.get("attention", "softmax") != "softmax":
+        if options.get("attention", "softmax") != "softmax" or options.get("route"):
             return super().serve(problem, w, options)
-        self.taken.append(options.get("route") or "")
-        if self.taken[-1]:
-            return super().serve(problem, w, options)
+        self.taken.append(problem)
         prepare = _of_any if self.other.name == "exact" else self.other.prepare
         return prepare(self.other, problem, w, dict(self.given))
 

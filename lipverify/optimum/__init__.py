@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     )
     from lipverify.optimum.pretraining import (
         Recipe as Recipe,
-        Trajectory as Trajectory,
         held_out_losses as held_out_losses,
     )
     from lipverify.optimum.transfer import (

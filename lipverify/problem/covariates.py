@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,7 +19,33 @@ from lipverify.foundation.validation import number, whole
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows, square_root
 
 Fourth = Callable[[Floats], Floats]
-"""From a symmetric S to E <x, S x> x x^T: the fourth moments of a vector x."""
+"""From a symmetric S to E <u, S u> u u^T: the fourth moments of a vector u."""
+
+
+class Moments(NamedTuple):
+    """Second and fourth moments of x = A u: A = `root`, symmetric, E u u^T = `unit`, and the fourth moments of u.
+
+    `absolute` maps |S| to a bound on every term of `quartic`; it is `quartic` itself if that has no terms below 0.
+    """
+
+    root: Floats
+    unit: Floats
+    quartic: Fourth
+    absolute: Fourth | None = None
+
+    @property
+    def second(self) -> Floats:
+        """E x x^T."""
+        return self.root @ self.unit @ self.root
+
+    def fourth(self, S: Floats) -> Floats:
+        """E <x, S x> x x^T for a symmetric S."""
+        return self.root @ self.quartic(self.root @ S @ self.root) @ self.root
+
+    def bound(self, S: Floats) -> Floats:
+        """A bound on every term of `fourth`, whose rounding is in proportion to it."""
+        A, absolute = np.abs(self.root), self.absolute or self.quartic
+        return A @ absolute(A @ np.abs(S) @ A) @ A
 
 
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
@@ -44,8 +70,8 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
         """Independent draws, of shape (..., d)."""
         return np.asarray(self.points(standard_normals(rng, shape), np))
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
-        """E x x^T, (d, d), and the map from a symmetric S to E <x, S x> x x^T; refused if there is no closed form."""
+    def moments(self, d: int) -> Moments:
+        """Second and fourth moments; refused if there is no closed form."""
         raise InvalidInput(
             f"{shown(self)}: its moments have no closed form here; use lipverify.prompts.risk, which samples."
         )
@@ -97,9 +123,9 @@ class Sphere(Covariates, frozen=True, tag="sphere"):
         """1."""
         return 1.0
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
-        """I / d, and (2 S + tr S I) / (d (d + 2))."""
-        return _elliptic_moments(np.eye(d), 1 / d, 1 / (d * (d + 2)))
+    def moments(self, d: int) -> Moments:
+        """E x x^T = I / d."""
+        return _invariant(np.eye(d), 1 / d, 1 / (d * (d + 2)))
 
     def stretch(self, d: int) -> Floats:
         """The identity."""
@@ -123,15 +149,16 @@ class Elliptical(Covariates, frozen=True):
             matrix = np.diag(matrix)
         except InvalidInput:
             matrix = np.array(rows("Sigma", given))
-        symmetric = matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T)
+        # products such as B B^T are symmetric, and their least eigenvalue is 0, up to rounding
+        allowed = 8 * len(matrix) * EPS * float(np.abs(matrix).max())
+        symmetric = matrix.shape[0] == matrix.shape[1] and np.abs(matrix - matrix.T).max() <= allowed
         least = np.linalg.eigvalsh(matrix)[0] if symmetric else -math.inf
-        # the least eigenvalue of a product B B^T is 0 up to rounding
-        if not (least > 0 or (self.singular and least >= -8 * len(matrix) * EPS * np.abs(matrix).max())):
+        if not (least > 0 or (self.singular and least >= -allowed)):
             rule = "semidefinite" if self.singular else "definite"
             raise InvalidInput(
                 f"Sigma = {shown(given)}: it must be a symmetric positive {rule} matrix, or its diagonal."
             )
-        msgspec.structs.force_setattr(self, "Sigma", rows("Sigma", matrix))
+        msgspec.structs.force_setattr(self, "Sigma", rows("Sigma", (matrix + matrix.T) / 2))
 
     @property
     def root(self) -> Floats:
@@ -174,9 +201,9 @@ class Ellipsoid(Elliptical, frozen=True, tag="ellipsoid"):
         """Sigma^{1/2} z / |z|."""
         return on_sphere(normals, xp) @ _like(self.root, normals, xp)
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
-        """Sigma / d, and (2 Sigma S Sigma + tr(Sigma S) Sigma) / (d (d + 2))."""
-        return _elliptic_moments(np.array(self.Sigma), 1 / d, 1 / (d * (d + 2)))
+    def moments(self, d: int) -> Moments:
+        """E x x^T = Sigma / d."""
+        return _invariant(self.root, 1 / d, 1 / (d * (d + 2)))
 
     @property
     def radius(self) -> float:
@@ -210,9 +237,9 @@ class Gaussian(Elliptical, frozen=True, tag="gaussian"):
         """Sigma^{1/2} z."""
         return normals @ _like(self.root, normals, xp)
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
-        """Sigma, and 2 Sigma S Sigma + tr(Sigma S) Sigma."""
-        return _elliptic_moments(np.array(self.Sigma), 1.0, 1.0)
+    def moments(self, d: int) -> Moments:
+        """E x x^T = Sigma."""
+        return _invariant(self.root, 1.0, 1.0)
 
     @property
     def radius(self) -> float:
@@ -355,8 +382,10 @@ def axes(d: int, k: int) -> Rows:
     return rows("axes", np.eye(d)[:, : whole("k", k, 1, most=d)])
 
 
-def _elliptic_moments(Sigma: Floats, second: float, fourth: float) -> tuple[Floats, Fourth]:
-    return second * Sigma, lambda S: fourth * (2 * Sigma @ S @ Sigma + np.trace(Sigma @ S) * Sigma)
+def _invariant(root: Floats, second: float, fourth: float) -> Moments:
+    """The moments of x = A u where every rotation of u is drawn like u, with E u_1^2 and E u_1^2 u_2^2."""
+    unit = np.eye(len(root))
+    return Moments(root, second * unit, lambda S: fourth * (2 * S + np.trace(S) * unit))
 
 
 def _like(matrix: Floats, normals: Array, xp: Any) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,7 +14,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import generator, standard_normals
 from lipverify.foundation.validation import a_seed, instance, number, whole
 from lipverify.problem.covariates import Covariates
-from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, Sum, as_functions, require_dimension
+from lipverify.problem.law import FunctionLaw, RidgeLaw, Sum, as_functions, require_dimension
 from lipverify.problem.noise import NoiseLaw
 from lipverify.problem.problem import context_length
 from lipverify.problem.vectors import Coordinates
@@ -43,17 +43,6 @@ class Drawn(NamedTuple):
     query: Array
     target: Array
     task: Array | None
-
-
-class Fields(TypedDict, total=False):
-    """The fields of prompts, as `Prompts.replace` takes them."""
-
-    d: int
-    n: int
-    covariates: Covariates
-    tasks: Covariates | Law
-    sigma: float | NoiseLaw
-    query: Covariates | None
 
 
 class Prompts(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +79,7 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     d: int
-    n: int
+    n: int | float
     covariates: Covariates = Coordinates()
     tasks: Any = Coordinates()  # Covariates or a Law: msgspec does not join records with different tags
     sigma: float | NoiseLaw = 0.0
@@ -114,7 +103,7 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
         if not isinstance(self.sigma, NoiseLaw):
             fix(self, "sigma", number("sigma", self.sigma, "a standard deviation, or its law,", least=0))
 
-    def replace(self, **changes: Unpack[Fields]) -> Prompts:
+    def replace(self, **changes: Any) -> Prompts:
         """The same law with some fields changed; the result is validated."""
         unknown = sorted(set(changes) - set(self.__struct_fields__))
         if unknown:

@@ -19,7 +19,7 @@ from lipverify.foundation.arrays import Array, Floats, Matrix, to_device, to_hos
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, chosen, instance, number, whole
-from lipverify.problem.covariates import Covariates, Fourth
+from lipverify.problem.covariates import Covariates, Fourth, Moments
 from lipverify.problem.matrices import rows
 
 MARGINALS = ("normal", "uniform", "gamma", "student", "sign")
@@ -48,7 +48,7 @@ class Coordinates(Covariates, frozen=True, tag="coordinates"):
     Examples
     --------
     >>> cube = Coordinates("uniform")
-    >>> cube.moments(2)[0].tolist()  # E x x^T
+    >>> cube.moments(2).second.tolist()  # E x x^T
     [[0.3333333333333333, 0.0], [0.0, 0.3333333333333333]]
     """
 
@@ -83,45 +83,38 @@ class Coordinates(Covariates, frozen=True, tag="coordinates"):
             t = 1 - 2 * ndtr(-z) if self.marginal == "uniform" else np.where(z < 0, -1.0, 1.0)
         return to_device(self.shift + self.scale * t, xp, getattr(normals, "device", None))
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
-        """E x x^T and the map from S to E <x, S x> x x^T, in closed form."""
-        mean, second, third, fourth = self._raw()
-        v, k3 = second - mean**2, third - 3 * mean * second + 2 * mean**3
-        k4 = fourth - 4 * mean * third + 6 * mean**2 * second - 3 * mean**4
-        m, unit = np.full(d, mean), np.eye(d)
-
-        def of(S: Floats) -> Floats:
-            # x = m + e, e with independent coordinates of mean 0: the products of m and e that have a mean
-            s, diagonal = S @ m, np.diag(S)
-            crossed = np.outer(m, 2 * v * s + k3 * diagonal)
-            quartic = v**2 * (np.trace(S) * unit + 2 * S) + (k4 - 3 * v**2) * np.diag(diagonal)
-            return (
-                (m @ s) * (np.outer(m, m) + v * unit)
-                + v * np.trace(S) * np.outer(m, m)
-                + crossed
-                + crossed.T
-                + (2 * k3 * np.diag(s) + quartic)
-            )
-
-        return np.outer(m, m) + v * unit, of
-
-    def _raw(self) -> tuple[float, float, float, float]:
-        """E x_j^k, k = 1, ..., 4."""
-        a, c, s = self.parameter or 0.0, self.shift, self.scale
-        tail = math.inf if a <= 4 else 3 * a**2 / ((a - 2) * (a - 4))
-        t1, t2, t3, t4 = {
-            "normal": (0.0, 1.0, 0.0, 3.0),
-            "uniform": (0.0, 1 / 3, 0.0, 1 / 5),
-            "gamma": (a, a * (a + 1), a * (a + 1) * (a + 2), a * (a + 1) * (a + 2) * (a + 3)),
-            "student": (0.0, a / (a - 2) if a > 2 else 0.0, 0.0, tail),
-            "sign": (0.0, 1.0, 0.0, 1.0),
+    def moments(self, d: int) -> Moments:
+        """In closed form, by the cumulants of a coordinate."""
+        a = self.parameter or 0.0
+        mean, v, k3, excess = {
+            "normal": (0.0, 1.0, 0.0, 0.0),
+            "uniform": (0.0, 1 / 3, 0.0, -2 / 15),
+            "gamma": (a, a, 2 * a, 6 * a),
+            "student": (0.0, a / (a - 2 or 1), 0.0, 6 * a**2 / ((a - 2) ** 2 * (a - 4)) if a > 4 else math.inf),
+            "sign": (0.0, 1.0, 0.0, -2.0),
         }[self.marginal]
-        return (
-            c + s * t1,
-            c**2 + 2 * c * s * t1 + s**2 * t2,
-            c**3 + 3 * c**2 * s * t1 + 3 * c * s**2 * t2 + s**3 * t3,
-            c**4 + 4 * c**3 * s * t1 + 6 * c**2 * s**2 * t2 + 4 * c * s**3 * t3 + s**4 * t4,
-        )
+        m, unit, s = np.full(d, self.shift + self.scale * mean), np.eye(d), self.scale
+        v, k3, excess = s**2 * v, s**3 * k3, s**4 * excess
+        if math.isinf(excess):
+            return Moments(unit, v * unit + np.outer(m, m), self._no_fourth)
+        absolute = _quartic(np.abs(m), v, abs(k3), abs(excess))
+        return Moments(unit, np.outer(m, m) + v * unit, _quartic(m, v, k3, excess), absolute)
+
+    def _no_fourth(self, S: Floats) -> Floats:
+        raise InvalidInput(f"parameter = {self.parameter}: a Student variable has no fourth moment up to a = 4.")
+
+
+def _quartic(m: Floats, v: float, k3: float, excess: float) -> Fourth:
+    """E <x, S x> x x^T for x = m + e, e with independent coordinates of these cumulants: the products with a mean."""
+
+    def of(S: Floats) -> Floats:
+        s, diagonal, unit = S @ m, np.diag(S), np.eye(len(m))
+        crossed = np.outer(m, 2 * v * s + k3 * diagonal)
+        of_e = v**2 * (np.trace(S) * unit + 2 * S) + np.diag(excess * diagonal + 2 * k3 * s)
+        mean = (m @ s + v * np.trace(S)) * np.outer(m, m) + (m @ s) * v * unit
+        return np.asarray(mean + crossed + crossed.T + of_e)
+
+    return of
 
 
 class Pool(Covariates, frozen=True, tag="pool"):
@@ -145,7 +138,7 @@ class Pool(Covariates, frozen=True, tag="pool"):
 
     Examples
     --------
-    >>> Pool([[1.0, 0.0], [0.0, 2.0]]).moments(2)[0].tolist()  # E w w^T
+    >>> Pool([[1.0, 0.0], [0.0, 2.0]]).moments(2).second.tolist()  # E w w^T
     [[0.5, 0.0], [0.0, 2.0]]
     >>> Pool(16).vectors(3).shape
     (16, 3)
@@ -181,10 +174,14 @@ class Pool(Covariates, frozen=True, tag="pool"):
             raise InvalidInput(f"members are in R^{np.shape(self.members)[1]} and d = {d}: they must agree.")
         self.law.require_dimension(d)
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
+    def moments(self, d: int) -> Moments:
         """The means over the members."""
         x = self.vectors(d)
-        return x.T @ x / len(x), lambda S: (x * np.einsum("ki,ij,kj->k", x, S, x)[:, None]).T @ x / len(x)
+
+        def over(x: Floats) -> Fourth:
+            return lambda S: (x * np.einsum("ki,ij,kj->k", x, S, x)[:, None]).T @ x / len(x)
+
+        return Moments(np.eye(d), x.T @ x / len(x), over(x), over(np.abs(x)))
 
 
 class Sparse(Covariates, frozen=True, tag="sparse"):
@@ -228,13 +225,14 @@ class Sparse(Covariates, frozen=True, tag="sparse"):
         whole("active", self.active, 1, most=d)
         self.law.require_dimension(self.active)
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
+    def moments(self, d: int) -> Moments:
         """Means over the places; of the second moment alone, E x x^T."""
-        second, _ = self.law.moments(self.active)
+        second = self.law.moments(self.active).second
         same, crossed = float(np.trace(second)), float(np.sum(second) - np.trace(second))
         off = crossed / (d * (d - 1)) if d > 1 else 0.0
         refused = super().moments
-        return np.full((d, d), off) + (same / d - off) * np.eye(d), lambda S: refused(d)[1](S)
+        unit = np.full((d, d), off) + (same / d - off) * np.eye(d)
+        return Moments(np.eye(d), unit, lambda S: refused(d).quartic(S))
 
 
 class Mixture(Covariates, frozen=True, tag="mixture"):
@@ -253,7 +251,7 @@ class Mixture(Covariates, frozen=True, tag="mixture"):
     Examples
     --------
     >>> two = Mixture([(0.5, Coordinates(shift=-2.0)), (0.5, Coordinates(shift=2.0))])
-    >>> two.moments(1)[0].tolist()
+    >>> two.moments(1).second.tolist()
     [[5.0]]
     """
 
@@ -283,14 +281,12 @@ class Mixture(Covariates, frozen=True, tag="mixture"):
         for _, law in self.parts:
             law.require_dimension(d)
 
-    def moments(self, d: int) -> tuple[Floats, Fourth]:
+    def moments(self, d: int) -> Moments:
         """The means of those of the parts."""
         parts = [(p, law.moments(d)) for p, law in self.parts]
 
-        def of(S: Floats) -> Floats:
-            return np.sum([p * fourth(S) for p, (_, fourth) in parts], axis=0)
+        def over(name: str) -> Fourth:
+            return lambda S: np.asarray(np.sum([p * getattr(part, name)(S) for p, part in parts], axis=0))
 
-        return np.sum([p * second for p, (second, _) in parts], axis=0), of
-
-
-__all__ = ["Coordinates", "Mixture", "Pool", "Sparse"]
+        second = np.sum([p * part.second for p, part in parts], axis=0)
+        return Moments(np.eye(d), second, over("fourth"), over("bound"))

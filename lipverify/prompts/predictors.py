@@ -2,6 +2,9 @@ r"""Predictors: functions from a batch of prompts to predictions, on any array l
 
 A predictor takes covariates x, (C, n, d), labels y, (C, n), and queries, (C, d), and returns C predictions. Any such
 function is one. A `Linear` predictor also gives its weights, so that `risk` averages over the query exactly.
+
+Each function here returns a predictor, a `Linear` one where its type says so, and refuses a value that breaks its rule
+with an `InvalidInput`; sizes that depend on d are checked when it is called.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ class Linear:
     ----------
     weights
         The function of covariates and labels.
+    pool
+        If given: w lies in the convex hull of its members, which bounds the losses on another pool of tasks.
 
     Raises
     ------
@@ -47,6 +52,7 @@ class Linear:
     """
 
     weights: Callable[[Array, Array], Array]
+    pool: Pool | None = None
 
     def __post_init__(self) -> None:
         function("weights", self.weights, "x, (C, n, d), and y, (C, n)")
@@ -68,16 +74,6 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
     prior
         S, positive semidefinite, (d, d); the identity if left out.
 
-    Returns
-    -------
-    Linear
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If `penalty` breaks its rule, or is 0 with a prior.
-
     Examples
     --------
     >>> x, y = np.array([[[1.0, 0.0], [0.0, 2.0]]]), np.array([[1.0, 2.0]])
@@ -93,7 +89,7 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
         xp = x.__array_namespace__()
         if penalty == 0:
             return (xp.linalg.pinv(x) @ y[..., None])[..., 0]
-        turned = xp.matrix_transpose(x) if S is None else _like(S, x) @ xp.matrix_transpose(x)
+        turned = xp.matrix_transpose(x) if S is None else _like("prior", S, x) @ xp.matrix_transpose(x)
         n, d = x.shape[-2:]
         if S is None and d < n:
             system = turned @ x + penalty * xp.eye(d, dtype=x.dtype)
@@ -114,16 +110,6 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
     sigma
         Standard deviation of the noise, >= 0; 0: the mean of the members that fit best, to rounding.
 
-    Returns
-    -------
-    Linear
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If the pool is empty, or `sigma` breaks its rule.
-
     Source: Raventos, Paul, Chen, Ganguli, NeurIPS 2023, equation (5).
 
     Examples
@@ -135,7 +121,9 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
     pool = pool if isinstance(pool, Pool) else Pool(pool)
 
     def weights(x: Array, y: Array) -> Array:
-        xp, members = x.__array_namespace__(), _like(pool.vectors(x.shape[-1]), x)
+        xp, d = x.__array_namespace__(), x.shape[-1]
+        pool.require_dimension(d)
+        members = _like("pool", pool.vectors(d), x)
         away = xp.sum((y[..., None] - x @ xp.matrix_transpose(members)) ** 2, axis=1)
         if sigma == 0:
             allowed = 1e3 * EPS * xp.sum(y * y, axis=1)[:, None]
@@ -143,7 +131,7 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
             return fits @ members / xp.sum(fits, axis=1)[:, None]
         return softmax_weights(-away / (2 * sigma**2), xp) @ members
 
-    return Linear(weights)
+    return Linear(weights, pool)
 
 
 def gradient_descent(steps: int, rate: float | Matrix) -> Linear:
@@ -158,16 +146,6 @@ def gradient_descent(steps: int, rate: float | Matrix) -> Linear:
     rate
         The rate, a number, or the preconditioner A, (d, d).
 
-    Returns
-    -------
-    Linear
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If a value breaks its rule.
-
     Examples
     --------
     >>> gradient_descent(1, 0.5).weights(np.ones((1, 4, 1)), np.ones((1, 4))).tolist()
@@ -181,7 +159,7 @@ def gradient_descent(steps: int, rate: float | Matrix) -> Linear:
         w = 0 * x[:, 0, :]
         for _ in range(steps):
             slope = (xp.matrix_transpose(x) @ (y[..., None] - x @ w[..., None]))[..., 0] / n
-            w = w + (slope * float(A) if A.ndim == 0 else slope @ _like(A.T, x))
+            w = w + (slope * float(A) if A.ndim == 0 else slope @ _like("rate", A.T, x))
         return w
 
     return Linear(weights)
@@ -198,16 +176,6 @@ def softmax_attention(M: float | Matrix | Sequence[Matrix] = 1.0, heads: Sequenc
         A number w, for M = w I; a matrix (d, d); or a matrix for each head, (h, d, d).
     heads
         The factor c_h of each head; 1/h each by default.
-
-    Returns
-    -------
-    Predictor
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If M is no such array, or there are not as many factors as heads.
 
     Examples
     --------
@@ -232,7 +200,7 @@ def softmax_attention(M: float | Matrix | Sequence[Matrix] = 1.0, heads: Sequenc
         if matrices.ndim == 0:
             images = [float(matrices) * query]
         else:
-            images = [query @ _like(head.T, x) for head in matrices.reshape(count, *matrices.shape[-2:])]
+            images = [query @ _like("M", head.T, x) for head in matrices.reshape(count, *matrices.shape[-2:])]
         for factor, image in zip(factors, images, strict=True):
             total = total + float(factor) * _dot(softmax_weights((x @ image[..., None])[..., 0], xp), y)
         return total
@@ -257,16 +225,6 @@ def transformer(
         If true, token i attends to tokens 1, ..., i only; the query attends to all.
     sign
         -1, the convention of linear transformers, by default.
-
-    Returns
-    -------
-    Predictor
-        The predictor; a `Linear` one, on second moments, for linear attention without a mask at sign -1.
-
-    Raises
-    ------
-    InvalidInput
-        In use, if a layer is none, or was made for another d.
 
     Examples
     --------
@@ -314,16 +272,6 @@ def nadaraya_watson(kernel: Callable[[Array, Array], Array]) -> Predictor:
     kernel
         A function of the tokens, (C, n, d), and the query, (C, 1, d), to weights >= 0, (C, n).
 
-    Returns
-    -------
-    Predictor
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If `kernel` is no function.
-
     Examples
     --------
     >>> box = nadaraya_watson(lambda x, query: (abs(x - query) < 1).all(axis=-1).astype(float))
@@ -348,16 +296,6 @@ def nearest_neighbours(k: int) -> Predictor:
     k
         How many, from 1 to n.
 
-    Returns
-    -------
-    Predictor
-        The predictor.
-
-    Raises
-    ------
-    InvalidInput
-        If k is no integer >= 1, or in use, if k > n.
-
     Examples
     --------
     >>> x, y = np.array([[[0.0], [1.0], [5.0]]]), np.array([[1.0, 2.0, 9.0]])
@@ -380,6 +318,9 @@ def _dot(a: Array, b: Array) -> Array:
     return a.__array_namespace__().sum(a * b, axis=-1)
 
 
-def _like(matrix: Floats, x: Array) -> Array:
-    xp = x.__array_namespace__()
+def _like(name: str, matrix: Floats, x: Array) -> Array:
+    """A matrix with d columns, in the library, on the device and of the type of x."""
+    xp, d = x.__array_namespace__(), x.shape[-1]
+    if matrix.shape[-1] != d:
+        raise InvalidInput(f"{name} has {matrix.shape[-1]} rows and d = {d}: they must agree.")
     return xp.astype(to_device(matrix, xp, getattr(x, "device", None)), x.dtype)

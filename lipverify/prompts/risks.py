@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,10 +10,14 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats, to_device, to_host
-from lipverify.foundation.means.samples import mean_with_half_width
+from lipverify.foundation.means.checked import mean_with_half_width
 from lipverify.foundation.noted import makes
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, function, number, whole
-from lipverify.problem.prompts import Prompts, require_prompts
+from lipverify.problem.covariates import Gaussian
+from lipverify.problem.prompts import Drawn, Prompts, require_prompts
+from lipverify.problem.vectors import Coordinates, Pool
 from lipverify.prompts.predictors import Predictor
 
 FEW = 4
@@ -30,6 +35,7 @@ def risk(
     stream: str = "risk",
     less: Predictor | None = None,
     most: float | None = None,
+    near_singular: bool = False,
     xp: Any = np,
     device: Any = None,
 ) -> tuple[float, float]:
@@ -53,6 +59,9 @@ def risk(
     most
         A cap c > 0: the risk E min((prediction - f(x))^2, c) instead, whose interval is valid however rare the prompts
         are that rule it.
+    near_singular
+        True for importance sampling: half of the prompts have a small eigenvalue of sum x x^T, where least squares
+        errs most, and weights make up for it. For normal covariates, linear tasks and n >= d + 2.
     xp, device
         The array library, of the array API standard, and device of the arrays that predictors get; NumPy by default.
 
@@ -67,7 +76,7 @@ def risk(
         If an argument breaks its rule, or the predictor returns another shape, numbers that are not finite, or other
         predictions for the same prompts in another batch.
     OutOfReach
-        If rare prompts rule the risk, so that no interval can be believed.
+        If rare prompts rule the risk, so that no interval can be believed; see `mean_with_half_width`.
 
     Examples
     --------
@@ -77,8 +86,11 @@ def risk(
     >>> abs(value - 2 / (10 - 2 - 1)) < 2 * half_width  # d sigma^2 / (n - d - 1)
     True
     """
-    losses = np.concatenate(list(_losses(prompts, predictor, contexts, seed, stream, less, most, xp, device)))
-    return mean_with_half_width(losses)
+    parts = _losses(prompts, predictor, contexts, seed, stream, less, most, near_singular, xp, device)
+    losses = np.concatenate(list(parts))
+    high, low = _bound(prompts, predictor, most), 0.0 if less is None else _bound(prompts, less, most)
+    bounds = None if near_singular or high is None or low is None else (-low, high)
+    return mean_with_half_width(losses, bounds)
 
 
 @makes("sampled", "montecarlo")
@@ -122,6 +134,8 @@ def risk_curve(
     True
     """
     counts = [whole("lengths", n, 1) for n in lengths]
+    if not counts:
+        raise InvalidInput("lengths = []: give at least one number of tokens.")
     longest = require_prompts(prompts).replace(n=max(counts))
     pairs = []
     for n in counts:
@@ -188,6 +202,7 @@ def _losses(
     stream: str,
     less: Predictor | None = None,
     most: float | None = None,
+    near_singular: bool = False,
     xp: Any = np,
     device: Any = None,
     tokens: int | None = None,
@@ -203,7 +218,9 @@ def _losses(
         number("most", most, "the cap", above=0)
     Q = None if each or most is not None else _query_moment(prompts)
     for index in range(-(-contexts // prompts.chunk)):
-        drawn = prompts.drawn(seed, stream, index)
+        drawn, weight = prompts.drawn(seed, stream, index), None
+        if near_singular:
+            drawn, weight = _near_singular(prompts, drawn, generator(seed, f"{stream}/near singular", index))
         kept = min(len(drawn.y), contexts - index * prompts.chunk)
         x, y, query, target = (
             to_device(part[:kept], xp, device) for part in (drawn.x[:, :tokens], drawn.y[:, :tokens], *drawn[2:4])
@@ -212,13 +229,56 @@ def _losses(
         first, *others = (
             _squares(model, (x, y, query), to_host(target), task, Q, index == 0, most) for model in models
         )
-        yield first - others[0] if others else first
+        losses = first - others[0] if others else first
+        yield losses if weight is None else weight[:kept] * losses
+
+
+def _near_singular(prompts: Prompts, drawn: Drawn, rng: np.random.Generator) -> tuple[Drawn, Floats]:
+    """Prompts of which half have a column of x moved towards the span of the others, and their weights.
+
+    Let x be white. The squared distance of a column from the others has the chi-square law of n - d + 1 degrees; for a
+    column chosen at random it is drawn with n - d - 1 degrees instead. The quotient of the densities is (n - d - 1) /
+    distance, and 1 / distance are the diagonal of (x^T x)^-1, so that a prompt has the weight
+
+        1 / (1/2 + 1/2 (n - d - 1) tr (x^T x)^-1 / d).
+    """
+    law, n, d = prompts.covariates, int(prompts.n), prompts.d
+    plain = isinstance(law, Coordinates) and (law.marginal, law.shift) == ("normal", 0.0)
+    if not (plain or isinstance(law, Gaussian)) or drawn.task is None or n < d + 2:
+        rule = "near_singular needs normal covariates, linear tasks and n >= d + 2"
+        raise InvalidInput(f"n = {n}, d = {d}, covariates = {shown(law)}: {rule}.")
+    root = law.root if isinstance(law, Gaussian) else math.sqrt(law.moments(d).unit[0, 0]) * np.eye(d)
+    try:
+        z = drawn.x @ np.linalg.inv(root)
+        inverse = np.linalg.inv(z.swapaxes(1, 2) @ z)
+    except np.linalg.LinAlgError:
+        raise InvalidInput(
+            f"covariates = {shown(law)}: near_singular needs a covariance that is not singular."
+        ) from None
+    every, column = np.arange(len(z)), rng.integers(d, size=len(z))
+    moved, square = rng.random(len(z)) < 0.5, rng.chisquare(n - d - 1, len(z))
+    diagonal = inverse[every, column, column]
+    away = (z @ inverse[every, :, column][..., None])[..., 0] / diagonal[:, None]
+    z[every, :, column] += np.where(moved, np.sqrt(square * diagonal) - 1, 0.0)[:, None] * away
+    trace = np.trace(np.linalg.inv(z.swapaxes(1, 2) @ z), axis1=1, axis2=2)
+    x = z @ root
+    y = drawn.y + np.einsum("cnd,cd->cn", x - drawn.x, drawn.task)
+    return drawn._replace(x=x, y=y), 2 / (1 + (n - d - 1) * trace / d)
+
+
+def _bound(prompts: Prompts, model: Any, most: float | None) -> float | None:
+    """A bound on the losses, if one is known: the cap, or that of weights in the hull of a pool on a pool of tasks."""
+    pool, tasks, Q = getattr(model, "pool", None), prompts.tasks, _query_moment(prompts)
+    if most is not None or Q is None or not (isinstance(pool, Pool) and isinstance(tasks, Pool)):
+        return most
+    members = [each.vectors(prompts.d) for each in (pool, tasks)]
+    return float(sum(math.sqrt(np.einsum("ki,ij,kj->k", w, Q, w).max()) for w in members) ** 2)
 
 
 def _query_moment(prompts: Prompts) -> Floats | None:
     """E x x^T of the query, if the tasks are linear and it has a closed form."""
     try:
-        return (prompts.query or prompts.covariates).moments(prompts.d)[0] if prompts.linear else None
+        return (prompts.query or prompts.covariates).moments(prompts.d).second if prompts.linear else None
     except InvalidInput:
         return None
 
@@ -236,7 +296,11 @@ def _squares(
 
 def _called(model: Any, batch: Any, shape: tuple[int, ...], checked: bool) -> Floats:
     """What a model returns for a batch, on the host; refused where it is no function of each prompt by itself."""
-    made = np.asarray(to_host(model(*batch)), dtype=np.float64)
+    returned = model(*batch)
+    try:
+        made = np.array(to_host(returned), dtype=np.float64)  # a copy: a model may write to its arguments
+    except (TypeError, ValueError):
+        raise InvalidInput(f"predictor returned {shown(returned)}: it must return an array of real numbers.") from None
     if made.shape != shape:
         raise InvalidInput(f"predictor returned shape {made.shape} for {shape[0]} prompts: it must be {shape}.")
     if not np.all(np.isfinite(made)):

@@ -18,7 +18,6 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.proofs.declared import (
-        Gaussian as Gaussian,
         Kinked as Kinked,
         Pieces as Pieces,
         Powers as Powers,

@@ -94,35 +94,6 @@ class Kinked(msgspec.Struct, frozen=True):
         return (self.right + self.left) / 2, (self.right - self.left) / 2
 
 
-class Gaussian(msgspec.Struct, frozen=True):
-    """The covariance e^{-|x - x'|^2 / (2 length^2)} as a function of t = <x, x'>.
-
-    Parameters
-    ----------
-    length
-        Length scale, in units of |x|; > 0.
-
-    Raises
-    ------
-    InvalidInput
-        If the length is not a positive number.
-
-    Examples
-    --------
-    >>> float(Gaussian(1.0)(np.array(1.0)))
-    1.0
-    """
-
-    length: float
-
-    def __post_init__(self) -> None:
-        number("length", self.length, "a length", above=0)
-
-    def __call__(self, t: Array) -> Array:
-        """e^{(t - 1) / length^2}."""
-        return np.exp((t - 1) / self.length**2)
-
-
 class Pieces(msgspec.Struct, frozen=True):
     """A link of polynomial pieces: |z - 1/2|, clip, a tent, steps, splines.
 
@@ -259,8 +230,6 @@ def _rbf(law: RBF) -> str:
 def _covariance(law: Zonal) -> str:
     if law.spectrum is not None:
         return f"zonal:{listed(*law.spectrum)}"
-    if isinstance(law.K, Gaussian):
-        return f"rbf:{listed(law.K.length)}"
     if isinstance(law.K, Powers):
         if min(law.K.coefficients) < 0:
             raise OutOfReach(
@@ -277,6 +246,6 @@ def _covariance(law: Zonal) -> str:
     what = "covariance" if law.variogram is None else "variogram"
     raise OutOfReach(
         f"law = {law!r}: no ball encloses a {what} that is a function; give lipverify.laws.Matern(nu=...), "
-        "Zonal(spectrum=...), Zonal(variogram=lipverify.proofs.Rough(s)), or as the covariance "
-        "lipverify.proofs.Powers(coefficients >= 0) or lipverify.proofs.Gaussian(length)."
+        "lipverify.laws.RBF(length=...), Zonal(spectrum=...), Zonal(variogram=lipverify.proofs.Rough(s)), or as the "
+        "covariance lipverify.proofs.Powers(coefficients >= 0)."
     )

@@ -29,24 +29,9 @@ SMALLEST = 1e-140
 
 @dataclass(frozen=True)
 class Lemma:
-    """One lemma of a chain: its statement, its reason, and the constants that are certified for it.
+    """One lemma of a chain: the name of its rule, its statement, its reason, and the constants that are certified.
 
-    Attributes
-    ----------
-    name
-        The name of its rule in the checker.
-    stage
-        0 if it holds for all w; i if it is about w from the i-th least w on.
-    says, because
-        The statement, and its reason.
-    constants
-        Numbers that the checker certifies, by name.
-
-    Examples
-    --------
-    >>> from lipverify.proofs import prove_cosine
-    >>> prove_cosine().lemmas[0].stage
-    0
+    Its stage is 0 if it holds for all w, and i if it is about w from the i-th least w on.
     """
 
     name: str

@@ -330,16 +330,15 @@ def _claimed(cell: Cell) -> str:
 
 
 _NUMBER = r"\d[\d.]*(e[-+]?\d+)?"
-_EQUAL = re.compile(r"at equality: the ratio to s\^(\S+) tends to (\S+) ± (\S+)")
 _EXPONENT = re.compile(r"limit exponent of \$(.*)\$ in \$(.*)\$")
 
 
 def ratio(cell: Cell) -> str:
     """What the ratio of a quantity to the claimed power showed; empty if the exponents decided."""
-    equal, of = _EQUAL.fullmatch(cell.note), _EXPONENT.fullmatch(cell.quantity_latex)
-    if equal is None or of is None:
+    ratio, of = cell.ratio, _EXPONENT.fullmatch(cell.quantity_latex)
+    if ratio is None or of is None:
         return ""
-    exponent = str(Fraction(equal[1]).limit_denominator(99))
+    exponent = str(Fraction(ratio.power).limit_denominator(99))
     base = {"0": "", "1": rf" / {of[2]}"}.get(exponent, rf" / {of[2]}^{{{exponent}}}")
-    limit = " ± ".join(map(digits.typeset, digits.with_error(float(equal[2]), float(equal[3])).split(" ± ")))
+    limit = " ± ".join(map(digits.typeset, digits.with_error(ratio.value, ratio.error).split(" ± ")))
     return rf"exponent equal; ${of[1]}{base}$ → {limit}"

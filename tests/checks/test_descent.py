@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from lipverify.checks.softmax import preconditioner
-from lipverify.linear_transformer import Prompts, best_step
+from lipverify.covariates import Gaussian
+from lipverify.linear_transformer import best_step
+from lipverify.prompts import Prompts
 
 
 @pytest.mark.parametrize("n", [2, 10, 1000])
 def test_on_linear_tasks_it_is_the_best_step_of_regression(n: int) -> None:
-    prompts = Prompts(n, preconditioner.SIGMA, tasks=np.eye(3) / 9, sigma=preconditioner.LITTLE)  # E l^2 q q^T = I/9
+    tasks = Gaussian(np.eye(3) / 9)  # E l^2 q q^T = I/9
+    prompts = Prompts(d=3, n=n, covariates=Gaussian(preconditioner.SIGMA), tasks=tasks, sigma=preconditioner.LITTLE)
     assert preconditioner.preconditioner("affine", n) == pytest.approx(best_step(prompts), rel=1e-10, abs=1e-10)
     assert preconditioner.preconditioner("affine", n, 0.9) != pytest.approx(best_step(prompts), rel=1e-4, abs=1e-4)
 

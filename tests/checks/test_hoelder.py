@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import mpmath
 import numpy as np
 import pytest
@@ -11,9 +9,7 @@ import pytest
 import lipverify as lv
 from lipverify.checks.softmax.lowrank_floor import floor, tilted
 from lipverify.checks.softmax.nearest import nearest
-from lipverify.checks.softmax.norms import grown
 from lipverify.checks.softmax.rough import best, law_of
-from lipverify.checks.softmax.trained_blocks import curvature_at_best
 
 
 def searched(kind: str, d: int, s: float, n: float) -> dict[str, tuple[float, float]]:
@@ -64,19 +60,3 @@ def test_the_floor_in_three_dimensions() -> None:
     value, error = floor(3, 1)
     tried = [off(c) for c in np.linspace(4.0, 4.5, 51)]
     assert value - error <= min(tried) <= value + 1e-6
-
-
-def test_one_step_of_descent_has_the_slopes_of_both_terms() -> None:
-    """w_1 = w_0 - (d / 16) (L^2 B' + sigma^2 N'), with B and N at L = sigma = 1 and derivatives by differences."""
-    d, n, start, h = 6, 500, 0.1, 1e-3
-    terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.ReLU(), sigma=1.0), [start - h, start + h])
-    B, N = ((term[1] - term[0]) / (2 * h) for term in (terms.bias, terms.noise))
-    one, other = (start - d / 16 * (L**2 * B + 0.25 * N) for L in (1.0, 2.0))
-    value, error = grown("relu", d, n, 1.0, 2.0, 1)
-    assert error < 1e-4
-    assert value == pytest.approx(math.log(other / one), abs=error + 1e-5)
-
-
-def test_the_block_form_is_curved_upwards_in_the_row() -> None:
-    value, half_width = curvature_at_best("affine", 4, 32, 200, 0)
-    assert 0 < half_width < value

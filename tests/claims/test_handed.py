@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from lipverify.claims.run import run
-from lipverify.claims.run.deciding import more_contexts  # internal: the measurements of a step, without a run
 from tests.toys import claims_in
 
 FILE = """
@@ -74,29 +73,3 @@ def test_a_coordinate_may_be_the_result_of_another_function(tmp_path: Path) -> N
     assert (one.finding, two.finding) == ("4 at 1", "8 at 2")
     assert one.cross_checks[0].values == (25.0, 25.0)
     assert two.cross_checks[0].values == (100.0, 50.0)
-
-
-WIDER = """
-from lipverify.claims import at, bound, claim, per_profile
-
-def drawn(seed, contexts):
-    return 1 / contexts
-
-def doubled(drawn):
-    return 2 * drawn, drawn
-
-claim(
-    "mine.wider", bound(at(doubled, drawn=at(drawn, contexts=100)), "q", high="1/200", control="1/1000"),
-    source=("Notes", "1", "q"), kind="derived",
-)
-"""
-
-
-def test_more_contexts_reach_nested_measurements(tmp_path: Path) -> None:
-    """The function's address once stayed the same, so the step measured nothing new."""
-    [claim] = claims_in(tmp_path, WIDER)
-    wider = more_contexts(claim.cells[0].measurement, 4)
-    assert wider.address != claim.cells[0].measurement.address
-    assert wider.arguments[1].alone == {"drawn": wider.needs[0].address}
-    assert "contexts=400" in wider.needs[0].address
-    assert wider.run(*(each.run() for each in wider.needs)) == [0.005, 0.0025]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from lipverify.claims.plan import Claim
 from lipverify.claims.run import run
+from lipverify.claims.run.audit import audit  # internal: what the command prints
 from lipverify.errors import InvalidInput
 from tests.toys import claims_in
 
@@ -138,12 +140,54 @@ def test_a_quantity_named_by_an_unknown_coordinate_is_refused(claims: Declared) 
 def test_a_quantity_may_be_0_within_its_error(claims: Declared, form: str, found: str, note: str) -> None:
     """A bound O(n^-a) holds as far as the values go, if what follows agrees with it; the limit is 0."""
     text = f'RAY = {{"n": (1e4, 1e30)}}\nclaim("mine.zero", {form}, **SAID)'
-    record = run(claims(text), jobs=0).claims[0]
+    ledger = run(claims(text), jobs=0)
+    record = ledger.claims[0]
     assert record.verdict == found, record.problem
     assert note in record.cells[0].note
+    assert audit(ledger) == ()
 
 
 def test_a_quantity_below_0_by_more_than_its_error_does_not_grow(claims: Declared) -> None:
     record = run(claims('claim("mine.below", exponent(below, "q", high="0", control="-1"), **SAID)'), jobs=0).claims[0]
     assert record.verdict == "error"
     assert "what grows like a power is positive" in record.problem
+
+
+LOGARITHMS = START + dedent("""\
+    import math
+
+    def grows(n):
+        return VALUE, 1e-12 * VALUE
+
+    claim("mine.grows", exponent(grows, "q", SIDE, along={"n": RAY}), **SAID)
+""")
+HARMONIC = "n * (math.log(n) + 0.5772156649015329 + 1 / (2 * n))"
+
+
+@pytest.mark.parametrize(
+    ("value", "side", "verdict"),
+    [
+        (HARMONIC, 'equals="1", control="1.2"', "refuted"),
+        (HARMONIC, 'high="1", control="0.8"', "refuted"),
+        (HARMONIC, 'low="1", control="1.2"', "supported"),
+        ("n / math.log(n)", 'equals="1", control="1.2"', "refuted"),
+        ("n / math.log(n)", 'low="1", control="1.2"', "refuted"),
+        ("n / math.log(n)", 'high="1", control="0.8"', "supported"),
+        ("n * math.log(n) ** 0.1", 'equals="1", control="1.2"', "refuted"),
+        ("n * (1 + 1 / math.log(n))", 'equals="1", control="1.2"', "supported"),
+        ("n * (2 + n ** -0.3)", 'equals="1", control="1.2"', "supported"),
+    ],
+)
+def test_a_power_of_the_logarithm_may_decide_a_claim(value: str, side: str, verdict: str, tmp_path: Path) -> None:
+    """n H_n is not Theta(n): the exponent agrees, but log n grows."""
+    text = LOGARITHMS.replace("VALUE", value).replace("SIDE", side).replace("RAY", "(1e4, 1e30)")
+    assert run(claims_in(tmp_path, text), jobs=0).claims[0].verdict == verdict
+
+
+@pytest.mark.parametrize("ray", ["(1e4, 1e30)", "(1e2, 1e8)", "(1e2, 1e6)"])
+@pytest.mark.parametrize("power", ["-0.02", "-0.05", "-0.1", "-0.2", "-0.5"])
+@pytest.mark.parametrize("size", ["-0.9", "0.5", "3", "100"])
+def test_slow_corrections_are_not_taken_for_a_logarithm(ray: str, power: str, size: str, tmp_path: Path) -> None:
+    value = f"n * (1 + {size} * n ** {power})"
+    text = LOGARITHMS.replace("VALUE", value).replace("SIDE", 'equals="1", control="1.2"').replace("RAY", ray)
+    assert run(claims_in(tmp_path, text), jobs=0).claims[0].verdict in ("supported", "inconclusive")

@@ -139,12 +139,6 @@ def test_the_counts_of_the_committed_ledger_and_of_the_recorded_verdicts() -> No
     assert len(set(places)) == len(places)
 
 
-def test_a_tautology_is_no_finding() -> None:
-    """Any matrix is a product with an inner dimension of d or more, so no evidence could refute the claim."""
-    of_width = {claim.kind for claim in all_claims() if claim.id.startswith("softmax.width/")}
-    assert not of_width & {"printed", "convention"}
-
-
 def test_a_passage_false_as_printed_has_a_correction() -> None:
     false = [passage for passage in passages(recorded(all_claims())) if passage.outcome == "false as printed"]
     assert false

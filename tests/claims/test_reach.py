@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +18,12 @@ from lipverify.claims.evidence import Basis, Returned  # internal: what a number
 from lipverify.claims.ledger import GRADES, Allowed, Cell, Ray, Scalar
 
 # internal: where a list of points becomes a range
-from lipverify.claims.ledger.reach import LISTED, at_points, condition, number, reach, reach_of
+from lipverify.claims.ledger.reach import LISTED, at_points, condition, number, reach, reach_of, wants
+from lipverify.claims.run import run
 from lipverify.foundation.ladder import ASSUMPTION
 from tests import ROOT
 from tests.ledgers import cell
+from tests.toys import claims_in
 
 NAMES = ("d", "n", "law", "w")
 VALUES = st.one_of(
@@ -153,3 +156,29 @@ def test_a_declared_range_takes_the_place_of_its_coordinates() -> None:
     cells = [replace(cell(2, "relu", Allowed(low=0.0), "≥ 0"), where={"m": m, "d": 2}) for m in (0, 1)]
     assert reach_of(cells, declared=("m >= 0",)) == "for every m ≥ 0, at d = 2"
     assert reach_of(cells, declared=("m", "d")) == "for every m, d"
+
+
+WIDE = """
+from lipverify.claims import at, bound, claim
+
+def sampled(contexts):
+    return 1.0, contexts**-0.5
+
+def settled():
+    return 1.0, 0.01
+
+claim("mine.wide", bound(MEASURED, "q", high="1.005", control="1/2"), source=("Notes", "1", "q"), kind="derived")
+"""
+
+
+def opened(folder: Path, measured: str) -> str:
+    """What would decide the claim; empty if it is decided, or nothing is known to."""
+    return wants(run(claims_in(folder, WIDE.replace("MEASURED", measured)), jobs=0).claims[0])
+
+
+def test_the_named_factor_on_the_contexts_decides_and_less_does_not(tmp_path: Path) -> None:
+    told = opened(tmp_path, "at(sampled, contexts=10_000)")
+    assert told == "an error of 0.005 would decide it: 4 times the contexts"
+    assert opened(tmp_path, "at(sampled, contexts=39_000)")
+    assert not opened(tmp_path, "at(sampled, contexts=40_001)")
+    assert not opened(tmp_path, "settled"), "an error that is not sampled has no contexts"

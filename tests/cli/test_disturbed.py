@@ -38,10 +38,8 @@ def verified(folder: Path, body: str, *options: str, stdout: str = os.devnull) -
 
 
 @LINUX
-def test_a_stopped_worker_is_named_long_before_the_limit(tmp_path: Path) -> None:
+def test_a_worker_that_a_signal_stopped_ends_at_the_limit(tmp_path: Path) -> None:
     done = verified(tmp_path, "os.kill(os.getpid(), signal.SIGSTOP) if d == 3 else None", "--limit", "5")
-    assert "was stopped by a signal; `kill -CONT" in done.stderr
-    assert done.stderr.count("was stopped by a signal") == 1
     assert done.returncode == 3
 
 

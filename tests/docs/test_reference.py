@@ -15,7 +15,9 @@ import pytest
 
 from lipverify.claims import ledger
 
-ROOMS = "attention claims covariates errors falsify laws linear_transformer loss optimum proofs properties sampling"
+ROOMS = (
+    "attention claims covariates errors falsify laws linear_transformer loss optimum proofs prompts properties sampling"
+)
 MODULES = ("lipverify", *(f"lipverify.{room}" for room in (*ROOMS.split(), "scaling", "strategies")))
 """The modules with public names for users."""
 MADE = ("Band", "Figure", "HeatMap", "Panel", "Region", "Series", "Source", "Table")
@@ -124,8 +126,8 @@ def test_a_record_of_a_ledger_names_every_field_once(name: str) -> None:
 
 
 def test_there_are_records() -> None:
-    asked = "Ray Control CellControl Cell CrossCheck Step Tried Record Provenance Passage Asked Ledger"
-    others = "Interval Allowed Judged CellChange CrossCheckChange ClaimChange Comparison Setting Heading"
+    asked = "Ray Control CellControl Cell Ratio CrossCheck Record Provenance Passage Asked Ledger"
+    others = "Interval Allowed Judged EvidenceChange ClaimChange Comparison Setting Heading"
     assert {*records()} >= {*asked.split(), *others.split(), *MADE}
 
 

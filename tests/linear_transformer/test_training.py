@@ -21,7 +21,7 @@ from lipverify.linear_transformer import (
     draw_contexts,
     estimate,
     evaluation,
-    optimal_gdplusplus,
+    grown_gdplusplus,
 )
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
 from lipverify.linear_transformer.regression import Contexts
@@ -70,7 +70,7 @@ def test_one_layer_reaches_the_exact_optimum_of_gdplusplus() -> None:
     """With one layer the other weights have no effect on w: DIAG is GD++, whose optimum is known exactly."""
     family = Diag(SMALL)
     found = _trained(family, random_starts(family, 1, 2, 0, "test"))
-    exact = optimal_gdplusplus(SMALL, 1)[0]
+    exact = grown_gdplusplus(SMALL, 1)[0]
     sample_error = found.loss.standard_error
     assert sample_error < exact.loss.value / 10
     assert abs(found.loss.value - exact.loss.value) <= ERRORS * sample_error
@@ -79,7 +79,7 @@ def test_one_layer_reaches_the_exact_optimum_of_gdplusplus() -> None:
 
 def test_never_worse_than_its_starts() -> None:
     """GD++ and its loss, then DIAG from it, OMEGA from DIAG, FULL from DIAG, on the sample of the last stage."""
-    optimum = optimal_gdplusplus(SMALL, 2)[-1]
+    optimum = grown_gdplusplus(SMALL, 2)[-1]
     diag, omega, full = Diag(SMALL), Omega(SMALL), Full(SMALL)
     start = of_gdplusplus(diag, optimum.layers)
     first = _trained(diag, [Start("GD++", start)])

@@ -33,9 +33,8 @@ from lipverify.linear_transformer.training import (  # internal: the making of m
 )
 
 # internal: the model from which another one was grown, and models made at sizes for a test
-from lipverify.linear_transformer.training.lineage import Model, in_order, make, parents, ship, trained
+from lipverify.linear_transformer.training.lineage import Model, in_order, make, parents, trained
 from lipverify.linear_transformer.training.witness import (  # internal: a file is forged with another weight
-    DECIMALS,
     Witness,
     models_folder,
     models_path,
@@ -186,19 +185,6 @@ def test_a_witness_of_another_name_is_refused(tmp_path: Path) -> None:
         read_witness(other, tmp_path)
 
 
-def test_a_model_of_another_size_is_named_after_law_and_size(tmp_path: Path) -> None:
-    [made] = make([Model("uniform-2@3x8", "DIAG", 1, 0)], tmp_path)
-    assert (made.name, made.trained.d, made.trained.n) == ("uniform-2@3x8/DIAG-1-0", 3, 8)
-    assert read_witness(made.name, tmp_path) == made
-    assert made.command == "lipverify train lt.table-1 --noise uniform-2@3x8 --family DIAG --layers 1 --seeds 0"
-    [again] = make([Model("uniform-2@3x8", "DIAG", 1, 0)], tmp_path)
-    assert again == made  # kept
-    for other in (LAW, "uniform-2@3x9"):
-        _copied(tmp_path, made.name, name_of(other, "DIAG", 1, 0))
-        with pytest.raises(InvalidInput, match="named after its model"):
-            read_witness(name_of(other, "DIAG", 1, 0), tmp_path)
-
-
 def test_models_come_after_their_starting_points() -> None:
     every = in_order([Model(LAW, "FULL", 3, 0), Model(LAW, "OMEGA", 1, 0)])
     assert len(every) == len(set(every)) == 7
@@ -261,40 +247,29 @@ def _with_another_weight(witness: Witness) -> Witness:
     return witness_of(changed, witness.seed, witness.plan, witness.grown_from, witness.seconds)
 
 
-def test_shipped_models_are_rounded_and_name_their_rounded_parents(tmp_path: Path) -> None:
-    [exact] = make([Model(LAW, "OMEGA", 2, 0)], tmp_path / "exact")
-    ship(tmp_path / "exact", tmp_path / "shipped")
-    assert names_of(LAW, tmp_path / "shipped") == names_of(LAW, tmp_path / "exact")
-    short = read_witness(exact.name, tmp_path / "shipped")
-    assert short.trained == rounded(exact.trained) != exact.trained
-    assert np.max(np.abs(short.trained.array - exact.trained.array)) <= 0.5 * 10.0**-DECIMALS
-    older = [read_witness(name_of(LAW, *each, 0), tmp_path / "shipped") for each in parents("OMEGA", 2)]
-    assert short.grown_from == tuple(each.digest for each in older) != exact.grown_from
-
-
 def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> None:
     """Digests, names, plans and parents of all; and the laws are those of the table."""
     laws, folder = {law.name for law in NOISES}, models_folder()
     assert {path.name for path in folder.glob("*/*")} == {"models.json.xz", "tables.json.xz", "protocol.json.xz"}
     names = [name for path in folder.glob("*/models.json.xz") for name in names_of(path.parent.name)]
     found = {name: read_witness(name, folder) for name in names}
-    assert len(found) > 800
+    assert len(found) > 770
     for name, there in found.items():
         assert there.trained == rounded(there.trained)
-        assert there.noise.partition("@")[0] in laws
+        assert there.noise in laws
         for (family, layers), digest in zip(parents(there.family, there.layers), there.grown_from, strict=True):
             assert found[name_of(there.noise, family, layers, there.seed)].digest == digest, name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "law"), [*((family, "uniform-3") for family in NAMES), ("FULL", "uniform-3@5x20")])
-def test_training_again_gives_the_stored_witness(family: str, law: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("family", NAMES)
+def test_training_again_gives_the_stored_witness(family: str, tmp_path: Path) -> None:
     """Bit for bit on the machine that the file names, before the weights are rounded; elsewhere the same loss.
 
     Other roundings may end in another of the starts' valleys, which changes the loss by a few percent, like the seed.
     SAFEFULL, whose ancestors take minutes, only has the same loss.
     """
-    law, layers = ("uniform-1", 5) if family == "SAFEFULL" else (law, 2)
+    law, layers = ("uniform-1", 5) if family == "SAFEFULL" else ("uniform-3", 2)
     there = witness(law, family, layers)
     arithmetic: Any = there.trained.arithmetic
     if arithmetic == "native" and not has_compiler():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,14 @@ from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, ReLU, Ridge
 
 # internal: its limits are set so that every loss exceeds them
-from lipverify.loss import Cost, work
+from lipverify.loss import work
 from lipverify.loss.exact.ridge import cost as estimates  # internal: the estimates are set to nothing
-from lipverify.loss.work import GIB, counted, price_of  # internal: the cost of a call, counted next to its estimate
-from tests.commands import Commands, Done
+from lipverify.loss.work import (  # internal: the cost of a call, counted next to its estimate
+    GIB,
+    Cost,  # internal: a type of result
+    counted,
+    price_of,
+)
 
 
 def root(z: Any) -> Any:
@@ -175,23 +178,3 @@ def test_the_price_of_a_link_follows_from_its_calls() -> None:
 def test_the_record_reads() -> None:
     cost = Cost(seconds=12.34, memory=0.5, stage="harmonics")
     assert str(cost).startswith("Cost(about 12 s and 0.5 GiB, most of it harmonics")
-
-
-def asked(folder: Path, capture: pytest.CaptureFixture[str], *arguments: str) -> Done:
-    (folder / "own.py").write_text(
-        "import numpy as np\nfrom lipverify.laws import Ridge\n"
-        "LAW = Ridge(lambda z: np.abs(z - .3)**.4 + np.abs(z + .4)**.4, kinks=(-.4, .3))\n"
-    )
-    given = ("--d", "20", "--n", "1000", "--w", "10", "--law", f"{folder}/own.py:LAW")
-    return Commands(capture)("loss", *given, *arguments)
-
-
-def test_the_command_refuses_work_beyond_its_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    done = asked(tmp_path, capsys, "--route", "ridge", "--budget", "1")
-    assert (done.returncode, done.stdout) == (2, "")
-    # on a busy machine a log has a line of progress after two seconds
-    [line] = [line for line in done.stderr.splitlines() if not line.startswith("worked ")]
-    assert "the budget is 1 s" in line
-    done = asked(tmp_path, capsys, "--budget", "1", "--method", "montecarlo")
-    assert done.returncode == 2
-    assert "budget is an option of method 'exact'" in done.stderr

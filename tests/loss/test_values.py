@@ -171,14 +171,3 @@ def test_a_loss_that_is_a_tenth_larger_would_be_noticed() -> None:
     for value, error in (found["at w I"], found["over all M"]):
         assert abs(value - 1) <= 2 * error
         assert abs(value - 1.1) > 2 * error
-
-
-def test_the_crossing_is_a_crossing() -> None:
-    middle, error = linear_floor.crossing("affine", "offset", 3, 0.3)
-    assert error < 0.05 * middle
-    behind, ahead = (round((middle + sign * error) / 0.3**2) for sign in (-1, 1))
-    for n, wins in ((behind, False), (ahead, True)):
-        assert (
-            linear_floor.softmax("affine", 3, n, 0.3)[0] < linear_floor.linear("affine", "offset", 3, n, 0.3)[0]
-        ) == wins
-    assert linear_floor.crossing("affine", "no-offset", 3, 0.3)[1] == np.inf

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats, normals
-from lipverify.foundation.means.samples import mean_with_half_width  # internal: means of its own samples
+from lipverify.foundation.means.checked import mean_with_half_width  # internal: means of its own samples
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.laws import Linear, Matern, ReLU, Zonal
 from lipverify.loss.worst import WorstBias, worst_bias, zigzag

@@ -20,7 +20,7 @@ from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, ReLU, Ridge, Zonal
-from lipverify.proofs import Gaussian, Kinked, Pieces, Powers, Rough, load
+from lipverify.proofs import Kinked, Pieces, Powers, Rough, load
 
 PROBLEM = Problem(d=3, n=3, law=Affine())
 VALID: dict[str, dict[str, Any]] = {
@@ -175,7 +175,6 @@ SOME: Any = np.array([0, 1, 2])
         (Matern(nu=np.float64(1.5), length=NUMPY, variance=NUMPY), Matern(nu=1.5, length=0.5, variance=0.5)),
         (RBF(length=NUMPY), RBF(length=0.5)),
         (Cosine(L=NUMPY), Cosine(L=0.5)),
-        (Zonal(Gaussian(NUMPY)), Zonal(Gaussian(0.5))),
         (Zonal(spectrum=SOME), Zonal(spectrum=(0.0, 1.0, 2.0))),
         (Zonal(variogram=Rough(NUMPY)), Zonal(variogram=Rough(0.5))),
     ],

@@ -20,9 +20,8 @@ from flint import arb, ctx
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
-from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
+from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import (
-    Gaussian,
     Kinked,
     Powers,
     Theorem,
@@ -54,7 +53,7 @@ LAWS: dict[str, Law] = {
     "kinked": Ridge(Kinked(0.1, 1.0), kinks=(0.0,)),
     "link": Ridge(Powers((0.0, 1.0, 2.0, 1.0))),
     "powers": Zonal(Powers((1.0, 1.0, 0.5))),
-    "rbf": Zonal(Gaussian(1.0)),
+    "rbf": RBF(length=1.0),
 }
 CASES = [(law, d) for law in LAWS for d in (2, 3, 5, 8)]
 
@@ -268,7 +267,7 @@ def test_exponents_are_printed_exactly() -> None:
 @pytest.mark.parametrize(
     ("law", "domain"),
     [
-        *((law, "over all real w") for law in (Affine(), ReLU(), Matern(nu=1.5), Zonal(Gaussian(1.0)))),
+        *((law, "over all real w") for law in (Affine(), ReLU(), Matern(nu=1.5), RBF(length=1.0))),
         *((law, "over w >= 0") for law in (Quadratic(), Cosine(L=2.0), Zonal(Powers((0.0, 0.0, 1.0))))),
         (Ridge(Powers((0.0, 1.0, 2.0))), "over all real w"),
         (Ridge(Powers((0.0, 1.0, 2.0, 1.0))), "over w >= 0"),
@@ -304,7 +303,7 @@ def covariance(law: Law, t: np.ndarray) -> np.ndarray:
     if isinstance(law, Matern):
         z = np.sqrt(3 * np.maximum(2 - 2 * t, 0))
         return (1 + z) * np.exp(-z)
-    if isinstance(law, Zonal):
+    if isinstance(law, RBF):
         return np.exp(t - 1)
     q = np.random.default_rng(4).standard_normal((4000, 3))
     q /= np.linalg.norm(q, axis=1)[:, None]

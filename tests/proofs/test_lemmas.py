@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import OutOfReach
-from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
-from lipverify.proofs import Gaussian, Kinked, Pieces, Powers, prove_envelope
+from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
+from lipverify.proofs import Kinked, Pieces, Powers, prove_envelope
 from lipverify.proofs.envelope import Envelope  # internal: the record that prove_envelope returns
 from tests.strategies import target
 
@@ -27,7 +27,7 @@ LAWS: dict[str, Law] = {
     "kinked": Ridge(Kinked(0.1, 1.0), kinks=(0.0,)),
     "link": Ridge(Powers((0.0, 1.0, 2.0, 1.0))),
     "powers": Zonal(Powers((1.0, 1.0, 0.5))),
-    "rbf": Zonal(Gaussian(1.0)),
+    "rbf": RBF(length=1.0),
     "kinks": Ridge(Pieces((-0.25, 0.5), ((0.5,), (1.0, 2.0), (2.5, -1.0))), kinks=(-0.25, 0.5)),
     "jumps": Ridge(Pieces((0.25,), ((0.0, 1.0), (-1.0, 0.5))), jumps=(0.25,)),
     "matern-0.5": Matern(nu=0.5),

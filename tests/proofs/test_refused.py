@@ -52,7 +52,7 @@ OUT_OF_REACH: tuple[tuple[str, Callable[[], object]], ...] = (
     ("larger least_lambda", lambda: prove_window(ReLU(), d=3, least_lambda=100.0)),
     ("not covered", lambda: prove_window(Affine(), d=3).window(n=100)),
     ("Pieces", lambda: prove_window(Ridge(lambda z: np.clip(z, -0.5, 0.5), kinks=(-0.5, 0.5)), 3)),
-    ("Gaussian", lambda: prove_window(Zonal(lambda t: t**3), d=3)),
+    ("RBF", lambda: prove_window(Zonal(lambda t: t**3), d=3)),
     ("spectrum=", lambda: prove_window(Zonal(Powers((1.0, 1.0, -0.1))), d=3)),
     ("Kinked", lambda: prove_window(Ridge(np.tanh), d=3)),
     ("Kinked", lambda: prove_window(Ridge(lambda z: abs(z - 0.5), kinks=(0.5,)), d=3)),

@@ -16,7 +16,7 @@ from lipverify.checks.linear_transformers.layer_counts import layers_needed
 from lipverify.checks.linear_transformers.two_levels import Order, TwoLevels, difference, unit_contexts
 
 # internal: a sampled mean is compared with the exact one
-from lipverify.foundation.means.samples import mean_with_half_width
+from lipverify.foundation.means.checked import mean_with_half_width
 from lipverify.linear_transformer import evaluation, readout
 from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_ridge
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import OutOfReach
-from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
+from lipverify.laws import RBF, Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import (
     Fact,
-    Gaussian,
     Kinked,
     Powers,
     Theorem,
@@ -183,7 +182,7 @@ def test_half_a_line_is_relu_with_another_factor() -> None:
     [
         (Ridge(Kinked(0.1, 1.0), kinks=(0.0,)), 2),
         (Ridge(abs, kinks=(0.0,)), 2),
-        *((law, d) for law in (Ridge(Powers((0.0, 1.0, 2.0))), Zonal(Gaussian(0.7))) for d in (2, 3)),
+        *((law, d) for law in (Ridge(Powers((0.0, 1.0, 2.0))), RBF(length=0.7)) for d in (2, 3)),
     ],
     ids=str,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lipverify.claims.ledger import Allowed, Ledger, Record, Source
+from lipverify.claims.ledger import Allowed, Ledger, Ratio, Record, Source
 from lipverify.report.build import build  # internal: the model, without a PDF
 from lipverify.report.drawings import Drawings  # internal: draws nothing here
 from lipverify.report.lines import problem  # internal: the text that the PDF and the page print
@@ -121,11 +121,11 @@ def test_where_a_ratio_decided_it_is_shown() -> None:
         "$\\geq 1/d$",
         quantity="limit exponent of w* in Λ",
         quantity_latex=r"limit exponent of $w^*$ in $\Lambda$",
-        note="at equality: the ratio to s^0.5 tends to 0.8312 ± 0.0123",
+        ratio=Ratio(0.5, 0.8312, 0.0123),
     )
     (number,) = row_of(claim("mine.box", "Theorem 6", cells=(evidence,))).numbers
     assert number.ratio == r"exponent equal; $w^* / \Lambda^{1/2}$ → 0.831 ± 0.013"
-    (number,) = row_of(claim("mine.box", "Theorem 6", cells=(replace(evidence, note=""),))).numbers
+    (number,) = row_of(claim("mine.box", "Theorem 6", cells=(replace(evidence, ratio=None),))).numbers
     assert number.ratio == ""
 
 

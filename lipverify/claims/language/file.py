@@ -210,20 +210,10 @@ FUNCTION = "def"
 
 
 class Fault(InvalidInput):
-    """A declaration that breaks a rule.
+    """A declaration that breaks a rule, with the keyword at fault (or `FUNCTION`), and the item of its list.
 
-    Parameters
-    ----------
-    message
-        The value, the rule and the way out, in one line.
-    keyword
-        The keyword of the declaration at fault, `FUNCTION`, or "" for the declaration as a whole.
-    item
-        The index of the item at fault in the keyword's list, if one is.
-    line
-        The line of the call at fault, if that call has already returned.
-    outer
-        The line of the enclosing call, to which the keyword may belong.
+    `line` is that of the call at fault, if it has returned, and `outer` that of the call around it, to which the
+    keyword may belong.
     """
 
     def __init__(

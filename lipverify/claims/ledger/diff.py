@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 
-from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
+from lipverify.claims.ledger.record import COPIED, Cell, CrossCheck, Ledger, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.errors import InvalidInput
@@ -17,62 +17,40 @@ from lipverify.errors import InvalidInput
 Change = Literal["new", "gone", "verdict", "control", "measured", "allowed", "agrees"]
 
 
-class CellChange(msgspec.Struct, frozen=True):
-    """A cell that differs between two ledgers.
+Piece = TypeVar("Piece", Cell, CrossCheck)
+
+
+class EvidenceChange(msgspec.Struct, Generic[Piece], frozen=True):
+    """A cell or a cross-check that differs between two ledgers.
 
     Attributes
     ----------
     where
-        The coordinates of the cell.
+        Its coordinates.
     quantity
         The measured quantity, in plain text.
-    method
-        The method of measurement.
-    changed
-        "new" or "gone"; otherwise those of verdict, control, measured (by more than the sum of both errors) and allowed
-        that differ.
-    before, after
-        The cell in each ledger; None if the ledger does not contain it.
-    """
-
-    where: dict[str, Scalar]
-    quantity: str
-    method: str
-    changed: tuple[Change, ...]
-    before: Cell | None
-    after: Cell | None
-
-
-class CrossCheckChange(msgspec.Struct, frozen=True):
-    """A cross-check that was added or removed, or whose agreement changed.
-
-    Attributes
-    ----------
-    where
-        The coordinates of the cross-check.
-    quantity
-        The quantity that both methods compute, in plain text.
     methods
-        The names that distinguish the two methods.
+        The method of the cell, or the names that distinguish the two methods of the cross-check.
     changed
-        "new", "gone" or "agrees".
+        "new" or "gone"; otherwise, of a cell, those of verdict, control, measured (by more than the sum of both errors)
+        and allowed that differ; of a cross-check "agrees".
     before, after
-        The cross-check in each ledger; None if the ledger does not contain it.
+        The cell or cross-check in each ledger; None if the ledger does not contain it.
     """
 
     where: dict[str, Scalar]
     quantity: str
-    methods: tuple[str, str]
+    methods: tuple[str, ...]
     changed: tuple[Change, ...]
-    before: CrossCheck | None
-    after: CrossCheck | None
+    before: Piece | None
+    after: Piece | None
 
 
-def cell_changes(before: Record, after: Record) -> Iterator[CellChange]:
+def cell_changes(before: Record, after: Record) -> Iterator[EvidenceChange[Cell]]:
     """Cells that are new or gone, or whose verdict, control, allowed range or value (beyond its error) changed."""
     for old, new, either in _paired(before.cells, after.cells, lambda cell: cell.method):
         if changed := _changes(old, new):
-            yield CellChange(either.where, either.quantity, either.method, changed, old, new)
+            yield EvidenceChange(either.where, either.quantity, (either.method,), changed, old, new)
 
 
 def _changes(before: Cell | None, after: Cell | None) -> tuple[Change, ...]:
@@ -103,17 +81,14 @@ def within_errors(before: Record, after: Record) -> int:
     return sum(old.measured != new.measured and not _moved(old, new) for old, new in both)
 
 
-def cross_check_changes(before: Record, after: Record) -> Iterator[CrossCheckChange]:
+def cross_check_changes(before: Record, after: Record) -> Iterator[EvidenceChange[CrossCheck]]:
     """Cross-checks that were added or removed, or whose agreement changed."""
     for old, new, either in _paired(before.cross_checks, after.cross_checks, lambda check: check.methods):
         changed: Change | None = "new" if old is None else "gone" if new is None else None
         if old is not None and new is not None and old.agrees != new.agrees:
             changed = "agrees"
         if changed is not None:
-            yield CrossCheckChange(either.where, either.quantity, either.methods, (changed,), old, new)
-
-
-Piece = TypeVar("Piece", Cell, CrossCheck)
+            yield EvidenceChange(either.where, either.quantity, either.methods, (changed,), old, new)
 
 
 def _paired(
@@ -188,8 +163,8 @@ class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
     problem_before: str = ""
     problem_after: str = ""
     restated: tuple[str, ...] = ()
-    cells: tuple[CellChange, ...] = ()
-    cross_checks: tuple[CrossCheckChange, ...] = ()
+    cells: tuple[EvidenceChange[Cell], ...] = ()
+    cross_checks: tuple[EvidenceChange[CrossCheck], ...] = ()
     within: int = 0
 
 
@@ -266,8 +241,7 @@ def _claim(id: str, before: Record | None, after: Record | None) -> ClaimChange:
         kind: Kind = "only in A" if before is not None else "only in B"
         verdicts = [record.verdict if record is not None else None for record in (before, after)]
         return ClaimChange(id=id, kind=kind, before=verdicts[0], after=verdicts[1])
-    words = ("statement", "source", "assumptions", "claimed", "expected")
-    restated = tuple(name for name in words if getattr(before, name) != getattr(after, name))
+    restated = tuple(name for name in COPIED if getattr(before, name) != getattr(after, name))
     if before.control.statement != after.control.statement:
         restated += ("control",)
     cells = tuple(cell_changes(before, after))
@@ -288,7 +262,7 @@ def _claim(id: str, before: Record | None, after: Record | None) -> ClaimChange:
     )
 
 
-def _kind(before: Record, after: Record, cells: tuple[CellChange, ...], otherwise: bool) -> Kind:
+def _kind(before: Record, after: Record, cells: tuple[EvidenceChange[Cell], ...], otherwise: bool) -> Kind:
     if before.verdict != after.verdict:
         return "verdict"
     if before.control.caught != after.control.caught:

@@ -408,6 +408,17 @@ def open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
     )
 
 
+def wants(record: Record) -> str:
+    """The error that would decide the first open sampled cell, if its value stays, and the contexts that it takes."""
+    for cell in record.cells:
+        value, error = middle(cell.interval)
+        if cell.alone == "inconclusive" and cell.basis.draws and value is not None and error is not None:
+            needed = min(abs(value - edge) for edge in cell.allowed.ends)
+            if needed > 0:
+                return f"an error of {needed:.2g} would decide it: {(error / needed) ** 2:.2g} times the contexts"
+    return ""
+
+
 def _not_caught(cell: Cell) -> str:
     """The reason why a decisive interval decides nothing: its control agrees with the claim, or is not decided."""
     measured, error = middle(cell.control.interval)

@@ -23,7 +23,7 @@ from lipverify.foundation.quoting import shown as quoted
 from lipverify.foundation.showing import Shown, axes, legend, table
 from lipverify.foundation.style import BRACKETS, COLOURS, SHADE, bracket, in_style
 
-FORMAT = "lipverify-ledger-4"
+FORMAT = "lipverify-ledger-5"
 Kind = Literal["printed", "convention", "stronger", "derived", "sharp"]
 KINDS: dict[Kind, str] = {
     "printed": "the statement for exactly the law, range and convention of its source",
@@ -138,6 +138,27 @@ class Ray(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(float(round(s)) for s in rungs)) if self.along in ("n", "d") else rungs
 
 
+class Ratio(msgspec.Struct, frozen=True):
+    """The limit of the ratio of a quantity to a power of s, which decides if the exponents are equal.
+
+    Attributes
+    ----------
+    power
+        The exponent of s.
+    value, error
+        The limit and its half-width, in units of the quantity.
+    """
+
+    power: float
+    value: float
+    error: float
+
+    @property
+    def decides(self) -> bool:
+        """True if the limit is positive for certain, and known to a tenth."""
+        return self.error < 0.1 * self.value
+
+
 class Control(msgspec.Struct, frozen=True, kw_only=True):
     """The control of a claim; caught if the control of every cell comes out the other way.
 
@@ -226,7 +247,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     measured, error
         The value and its half-width, in units of the quantity; None if no finite value is known.
     interval
-        The interval that the verdict uses: measured ± error, unless the note says how it was narrowed.
+        The interval that the verdict uses: measured ± error, unless the ratio or the note says how it was narrowed.
     claimed, claimed_latex
         The claim about the quantity: plain text, and text that may hold `$LaTeX$`.
     allowed
@@ -240,6 +261,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         it; None if no edge is finite.
     control
         The claim with one thing changed, on the same evidence.
+    ratio
+        The ratio that decides where exponents are equal; the interval is then its power alone.
     note
         Further reasons for the verdict, in words.
     basis
@@ -263,6 +286,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     margin: float | None
     control: CellControl
+    ratio: Ratio | None = None
     note: str = ""
     quantity_latex: str = ""
     claimed_latex: str = ""
@@ -334,64 +358,6 @@ class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
         read_back(self, "values", "errors")
 
 
-What = Literal["contexts", "points", "method"]
-Route = Literal["refute", "support"]
-
-
-class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """The next step that would decide an open claim.
-
-    Attributes
-    ----------
-    route
-        The predicted decision: one cell refutes the claim, or all open cells support it.
-    cell
-        The cell that needs the most work, counted from 0.
-    cells
-        All cells that take the step.
-    error
-        The present error there, in units of the quantity; None if it is infinite.
-    needed
-        The error at which the cell would be decided, in the same units; None if the present one is infinite.
-    what
-        More contexts, more points on a ray, or another method.
-    times
-        The factor by which their number grows.
-    seconds
-        Predicted time of the step, from the time that the cells took.
-    """
-
-    route: Route = "support"
-    cell: int
-    cells: tuple[int, ...] = ()
-    error: float | None
-    needed: float | None
-    what: What
-    times: float
-    seconds: float
-
-
-class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """A step that was taken for a cell, and the error before it; None if that was infinite.
-
-    Attributes
-    ----------
-    cell
-        The cell, counted from 0.
-    what
-        More contexts, more points on a ray, or another method.
-    times
-        The factor by which their number grew.
-    error
-        The error before, in units of the quantity; None if it was infinite.
-    """
-
-    cell: int
-    what: What
-    times: float
-    error: float | None
-
-
 class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """One claim with its verdict, and all the evidence for it.
 
@@ -445,10 +411,6 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
         The place in the report; None for a user's own claims.
     corrected
         The statement that holds in place of the printed one, if they differ; may hold `$LaTeX$`.
-    step
-        The step that would decide an open claim, if one is known; else None.
-    tried
-        The steps that were taken, in order.
     proves
         The id of the claim that this one proves, if it proves one.
     reading
@@ -486,8 +448,6 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     heading: Heading | None = None
     corrected: str = ""
     tables: tuple[Table, ...] = ()
-    step: Step | None = None
-    tried: tuple[Tried, ...] = ()
     proves: str = ""
     reading: str = ""
     file: str = ""
@@ -526,6 +486,13 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     def moved(self) -> bool:
         """True if the verdict differs from the recorded one; always False for a new claim."""
         return self.expected is not None and self.verdict != self.expected
+
+
+COPIED = (
+    "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
+    "reading", "forall", "by_hand",
+)  # fmt: skip
+"""Fields of a record that are those of its claim."""
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
@@ -779,6 +746,6 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of a ledger, named after its format; a copy is in `docs/ledger.schema.json`.
 
     >>> schema()["$id"]
-    'lipverify-ledger-4'
+    'lipverify-ledger-5'
     """
     return {"$id": FORMAT, **msgspec.json.schema(Ledger)}

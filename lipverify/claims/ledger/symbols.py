@@ -78,8 +78,8 @@ def said(name: str, value: Scalar, written: str = "") -> str:
 
     A number in a ledger may be larger than any double, so it is written without conversion to a float.
 
-    >>> said("law", "relu"), said("noise", "uniform-3@5x20"), said("n", 1000.0), said("recipe", "gd")
-    ('ReLU law', '$\\sigma_{\\max} = 3$ at $d = 5$, $n = 20$', '$n = 1000$', 'recipe = gd')
+    >>> said("law", "relu"), said("noise", "uniform-3"), said("n", 1000.0), said("recipe", "gd")
+    ('ReLU law', '$\\sigma_{\\max} = 3$', '$n = 1000$', 'recipe = gd')
     >>> said("n", 1e9), said("contexts", 2e7), said("L", 0)
     ('$n = 10^{9}$', 'contexts = $2 \\times 10^{7}$', '$L = 0$')
     """

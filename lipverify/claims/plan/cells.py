@@ -19,7 +19,7 @@ from lipverify.claims.language.family import RULE, Point, Range, edge, filled, i
 from lipverify.claims.language.file import Fault, located
 from lipverify.claims.language.form import EQUALITY_RESOLUTION, UNDECLARED, Along, Exponent, Form, Identity, Limit
 from lipverify.claims.ledger.reach import POWER, Spot
-from lipverify.claims.ledger.record import Ray
+from lipverify.claims.ledger.record import Ratio, Ray
 from lipverify.claims.ledger.verdict import Allowed, Interval, contains, decide
 from lipverify.claims.plan.claim import CellPlan, ControlPlan, Estimate, Measurement, Read
 from lipverify.claims.plan.measured import Measured, calling, measured_by, number, remark
@@ -300,10 +300,9 @@ def estimate(growth: Growth, allowed: Allowed) -> Estimate:
         return Estimate(interval, f"the local exponents do not settle; the last is {growth.local_slopes[-1]:.4g}")
     for end in {end for end in (allowed.low, allowed.high) if end is not None}:
         if abs(growth.exponent - end) <= growth.error:
-            limit, error = growth.limit_of_ratio(end)
-            if growth.error <= EQUALITY_RESOLUTION and error < 0.1 * limit:
-                note = f"at equality: the ratio to s^{end:.6g} tends to {limit:.12g} ± {error:.2g}"
-                return Estimate(Interval(end, end), note, measured=interval)
+            ratio = Ratio(end, *growth.limit_of_ratio(end))
+            if growth.error <= EQUALITY_RESOLUTION and ratio.decides:
+                return Estimate(Interval(end, end), measured=interval, ratio=ratio)
             power, spread = growth.log_power(end)
             # corrections as slow as s^-0.02 over four decades look like a power of log s, but one with an error of 0.2
             if 2 * spread < abs(power) and spread <= 0.05:

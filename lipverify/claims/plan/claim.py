@@ -13,7 +13,7 @@ from typing import Any
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.outcomes import Judged
 from lipverify.claims.ledger.reach import Spot
-from lipverify.claims.ledger.record import Cell, Heading, Kind, Ray, Source, Table, Tried
+from lipverify.claims.ledger.record import Cell, Heading, Kind, Ratio, Ray, Source, Table
 from lipverify.claims.ledger.symbols import Scalar, on_one_line
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict
 from lipverify.errors import InvalidInput
@@ -58,9 +58,9 @@ class Measurement:
 class Estimate:
     """The estimate of a quantity from a measurement.
 
-    The verdict uses `interval`. If a further argument, stated in the note, has narrowed it, `measured` is the interval
-    before. If another quantity decides, `quantity` names it, as text with `$LaTeX$`, and `allowed` is the claim's
-    range for it.
+    The verdict uses `interval`. If the ratio or a further argument, stated in the note, has narrowed it, `measured` is
+    the interval before. If another quantity decides, `quantity` names it, as text with `$LaTeX$`, and `allowed` is the
+    claim's range for it.
     """
 
     interval: Interval
@@ -68,6 +68,7 @@ class Estimate:
     measured: Interval | None = None
     quantity: str = ""
     allowed: Allowed | None = None
+    ratio: Ratio | None = None
 
 
 Read = Callable[[Any, Allowed], Estimate]
@@ -241,8 +242,6 @@ class Claim:
         empty for claims of `checks/`.
     false_latex, true_latex
         The controls as text that may hold `$LaTeX$`.
-    tried
-        The steps taken so far to decide it.
     """
 
     id: str
@@ -267,7 +266,6 @@ class Claim:
     symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     false_latex: str = ""
     true_latex: str = ""
-    tried: tuple[Tried, ...] = ()
 
     @property
     def control(self) -> str:

@@ -4,7 +4,6 @@ runner        verify claims and return the ledger
 measurement   run the measurements in the order of their needs, each timed and guarded
 workers       this process, others, or a cluster
 kept          the finished measurements of an interrupted run
-deciding      the next step that would decide an open claim
 judgment      make a claim's record from its measurements
 audit         recompute a ledger from its own data
 

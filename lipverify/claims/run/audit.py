@@ -1,7 +1,6 @@
 """Audit a ledger: recompute its digests, verdicts, margins, controls, grades, ranges and words from its own data.
 
-`audit` measures nothing and reads only the ledger. `audit_against` compares the ledger with the claims, for facts that
-a ledger cannot prove by itself, such as whether a claim is printed in its source.
+`audit` measures nothing and reads only the ledger. What its claims are in their sources, another run and `diff` show.
 """
 
 from __future__ import annotations
@@ -12,12 +11,11 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from fractions import Fraction
 from hashlib import sha256
 from itertools import zip_longest
-from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -26,15 +24,13 @@ from lipverify.claims.evidence.returned import LONGEST, Certified, Returned, exp
 from lipverify.claims.evidence.theorems import shipped_proofs
 from lipverify.claims.language.family import EDGES, Point, range_of
 from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages
-from lipverify.claims.ledger.reach import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
+from lipverify.claims.ledger.reach import agree, beside_exponent, controls_caught, follows, repeated_by
 from lipverify.claims.ledger.record import Asked, Cell, Ledger, Record
-from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, contains, decide, margin, settled
-from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown, recorded
-from lipverify.claims.run.judgment import COPIED, control_of, declared, method_of, no_control, uncovered, unnoticed
+from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, contains, decide, margin, settled
+from lipverify.claims.run.judgment import no_control, uncovered, unnoticed
 from lipverify.errors import InvalidInput
-from lipverify.loss.methods import TABLE
 
-__all__ = ["Difference", "audit", "audit_again", "audit_against", "ledger_digest", "sealed", "unread"]
+__all__ = ["Difference", "audit", "audit_again", "ledger_digest", "sealed", "unread"]
 
 NUMBER = r"[-+]?[0-9.]+(?:e[-+][0-9]+)?"
 
@@ -93,16 +89,6 @@ def audit(ledger: Ledger) -> tuple[Difference, ...]:
     return (*repeated, *_manifest(ledger), *proved, *of_records)
 
 
-def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, ...]:
-    """All parts of a ledger that differ from the claims: their words, kinds, sources, cells and ranges.
-
-    The claims are those of the registry, and of files that the caller trusts, in the profile of the ledger.
-    """
-    known = {claim.id: claim for claim in claims}
-    of_records = (difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
-    return (*of_records, *_order(ledger, tuple(known.values())), *_asked_in_part(ledger, tuple(known.values())))
-
-
 def audit_again(ledger: Ledger) -> Iterator[Difference]:
     """The theorems of a ledger whose proof files the checker does not certify."""
     from lipverify.proofs import checker
@@ -120,32 +106,21 @@ def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
 
     Spaces, the order of keys and the notation of numbers may differ.
     """
-    twice: list[str] = []
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in items]
-        twice.extend(sorted({name for name in names if names.count(name) > 1}))
-        return dict(items)
-
-    stated, read = json.loads(text, object_pairs_hook=pairs), json.loads(msgspec.json.encode(ledger))
-    double = [_of_ledger("key", "stands there twice", "a key once", name) for name in twice]
-    return (*double, *_keys("", stated, read))
+    stated = Counter(_keys(json.loads(text, object_pairs_hook=tuple)))
+    read = Counter(_keys(json.loads(msgspec.json.encode(ledger), object_pairs_hook=tuple)))
+    unknown = (_of_ledger("key", "stated", "no such key, or not so often", where) for where in stated - read)
+    return (*unknown, *(_of_ledger("key", "left out", "every key is written", where) for where in read - stated))
 
 
-def _keys(path: str, stated: Any, read: Any) -> Iterator[Difference]:
-    """The keys that only the file has, and the keys that it lacks, at any depth."""
-    if isinstance(stated, dict) and isinstance(read, dict):
-        for name in dict.fromkeys((*stated, *read)):
-            where = f"{path}.{name}".lstrip(".")
-            if name not in read:
-                yield _of_ledger("key", "stated", "no such key", where)
-            elif name not in stated:
-                yield _of_ledger("key", "left out", "every key is written", where)
-            else:
-                yield from _keys(where, stated[name], read[name])
-    elif isinstance(stated, list) and isinstance(read, list):
-        for index, (entry, entry_read) in enumerate(zip(stated, read, strict=False)):
-            yield from _keys(f"{path}[{index}]", entry, entry_read)
+def _keys(value: Any, path: str = "") -> Iterator[str]:
+    """The place of every key in JSON whose objects are tuples of pairs."""
+    if isinstance(value, (tuple, list)):
+        for at, entry in enumerate(value):
+            name, inner = entry if isinstance(value, tuple) else (f"[{at}]", entry)
+            where = f"{path}.{name}".lstrip(".").replace(".[", "[")
+            if isinstance(value, tuple):
+                yield where
+            yield from _keys(inner, where)
 
 
 def _manifest(ledger: Ledger) -> Iterator[Difference]:
@@ -227,19 +202,12 @@ def _evidence(record: Record) -> Iterator[Difference]:
 
 
 def _history(record: Record) -> Iterator[Difference]:
-    """The differences in how a record was made: its command, its duration, the steps tried, and the next one."""
+    """The differences in how a record was made: its command and its duration."""
     command = repeated_by(record.file, record.id)
-    decided = re.fullmatch(re.escape(command) + r" --decide [0-9.e+]+", record.reproduce)
-    if record.reproduce != command and not (decided and record.tried):
+    if record.reproduce != command:
         yield _difference(record, "", "reproduce", record.reproduce, command)
-    if record.tried and not decided and record.verdict != "inconclusive":
-        yield _difference(record, "", "tried", f"{len(record.tried)} steps", "none, for it was not asked to --decide")
-    if not all(0 <= tried.cell < len(record.cells) for tried in record.tried):
-        yield _difference(record, "", "tried", "a step of no cell", f"one of {len(record.cells)} cells")
     if not math.isfinite(record.seconds) or record.seconds < 0:
         yield _difference(record, "", "seconds", record.seconds, "a time")
-    if record.step is not None and (record.verdict != "inconclusive" or not 0 <= record.step.cell < len(record.cells)):
-        yield _difference(record, "", "step", f"of cell {record.step.cell}", "no step, or one of an open claim's cell")
 
 
 def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
@@ -288,25 +256,26 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
 def _is_noted(cell: Cell) -> bool:
     """True if the note of a cell agrees with its interval.
 
-    A limit at equality is the single exponent that the note names, an edge of the allowed range. A difference within
-    its rounding is 0. Any other interval is the measured one. The note of an unbounded interval gives the reason in
-    free text.
+    A limit at equality is the power of a ratio that decides, an edge of the allowed range. A difference within its
+    rounding is 0. Any other interval is the measured one. The note of an unbounded interval gives the reason in free
+    text.
     """
     low, high = cell.interval.ends
     if not math.isfinite(high - low) or cell.measured is None or cell.error is None:
         return True
     whole = _within(Interval.around(cell.measured, cell.error), cell.interval)
-    equality = re.fullmatch(rf"at equality: the ratio to s\^({NUMBER}) tends to {NUMBER} ± {NUMBER}", cell.note)
-    logarithm = re.fullmatch(
-        rf"the exponent of s is {NUMBER}, and the power of log s decides"
-        rf"(; the ratio to s\^{NUMBER} \(log s\)\^({NUMBER}) tends to {NUMBER} ± {NUMBER})?",
-        cell.note,
-    )
-    if named := equality[1] if equality else logarithm and logarithm[2]:
-        return cell.ray is not None and low == high and low in cell.allowed.ends and named == f"{low:.6g}"
+    if (ratio := cell.ratio) is not None:
+        at_edge = low == high == ratio.power and low in cell.allowed.ends
+        return at_edge and cell.ray is not None and ratio.decides and not cell.note
     if rounded := re.fullmatch(rf"({NUMBER}), rounding explains {NUMBER}", cell.note):
         return low == high == 0 and float(rounded[1]) == float(f"{cell.measured:.3g}")
-    return whole and (not cell.note or (logarithm is not None and beside_exponent(cell)))
+    if beside_exponent(cell):
+        of_a_ray = rf"the exponent of s is {NUMBER}, and the power of log s decides"
+    else:
+        of_a_ray = (
+            rf"it tends to 0 like a power: exponent {NUMBER} ± {NUMBER}|it is 0 within its error from {NUMBER} on"
+        )
+    return whole and (not cell.note or (cell.ray is not None and re.fullmatch(of_a_ray, cell.note) is not None))
 
 
 def _ray(cell: Cell) -> str:
@@ -436,146 +405,18 @@ def _around(cell: Cell, stated: Interval) -> Interval:
     return Interval.around(cell.measured, (cell.error or 0.0) + high - low)
 
 
-def _order(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
-    """A difference if lipverify's own claims are not in the order in which a run takes them."""
-    stated = [record.id for record in ledger.claims if not record.file]
-    order = [claim.id for claim in claims if claim.id in set(stated)]
-    if stated != order and sorted(stated) == sorted(order):
-        yield _of_ledger("order", "another one", "that of the contents")
-
-
-def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
-    """Passages that a ledger says hold although it lacks claims that must hold for that.
-
-    A run may verify only some of a passage's claims. Its outcome must then not depend on the others.
-    """
-    verdicts: dict[str, Verdict] = {record.id: record.verdict for record in ledger.claims}
-    every = [msgspec.structs.replace(claim, verdict=verdicts.get(claim.id)) for claim in recorded(claims)]
-    whole = {(passage.paper, passage.place): passage for passage in passages(every)}
-    for stated in ledger.passages:
-        follows = whole.get((stated.paper, stated.place))
-        if follows is not None and stated.outcome.startswith("hold") and follows.outcome != stated.outcome:
-            missing = ", ".join(id for id in follows.claims if id not in verdicts) or "other claims"
-            place, follow = _short(f"{stated.paper}, {stated.place}"), _short(f"{follows.outcome} without {missing}")
-            yield _of_ledger("passage", stated.outcome, follow, place)
-
-
-def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
-    if claim is None:
-        yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
-        return
-    control = control_of(claim, record.verdict, record.control.caught)
-    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in COPIED]
-    pairs += [("control", record.control, control), ("file", PurePath(record.file).name, PurePath(claim.file).name)]
-    if record.verdict != "error":
-        planned = claim.evidence.cross_checks
-        checks = [(check.where, check.quantity, check.quantity_latex) for check in record.cross_checks]
-        asked = [(plan.where, plan.quantity, plan.quantity_latex) for plan in planned]
-        pairs += [("cells", len(record.cells), len(claim.cells)), ("cross-checks", checks, asked)]
-        unstated = {name for name, method in TABLE.items() if not method.stated}  # what a claim may leave unsaid
-        pairs += [
-            ("methods", _short(check.methods), _short((plan.functions, plan.of)))
-            for check, plan in zip(record.cross_checks, planned, strict=False)
-            if not set(check.methods) <= {*unstated, *plan.functions, *plan.of}
-        ]
-        pairs += list(_made(record, claim.evidence))
-        by_method = any(tried.what == "method" for tried in record.tried)
-        for cell, plan in zip(record.cells, claim.cells, strict=False):
-            stands = () if by_method else _stands(cell, plan)
-            for what, stated, follow in (*_against_plan(cell, plan), *stands):
-                yield _difference(record, _place(cell), what, _short(stated), _short(follow))
-    for what, stated, follow in _unequal(pairs):
-        yield _difference(record, "", what, _short(stated), _short(follow))
-
-
-def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
-    """Differences in the finding, figures and tables. Only their number is compared: their numbers need a run."""
-    if not isinstance(evidence.finding, Shown):
-        yield "finding", record.finding, evidence.finding
-    makes = Counter(show.makes for show in evidence.shows)
-    unsaid = len(evidence.shows) - makes["Figure"] - makes["Table"]
-    figures, tables = len(record.figures), len(record.tables)
-    if figures < makes["Figure"] or (figures and not makes["Figure"] + unsaid and evidence.figure is None):
-        yield "figures", figures, makes["Figure"]
-    if tables < makes["Table"] or (tables and not makes["Table"] + unsaid):
-        yield "tables", tables, makes["Table"]
-    if figures + tables < len(evidence.shows):
-        yield "figures and tables", figures + tables, len(evidence.shows)
-
-
-def _stands(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
-    """Differences in what the claim states of its evidence, as (field, stated, planned)."""
-    best, derives = declared(plan)
-    method = method_of(cell.basis, plan.method, cell.grade)
-    of = cell.basis
-    yield from _unequal(
-        [("best grade", of.best, best), ("derives", of.derives, derives), ("method", cell.method, method)]
-    )
-
-
-def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
-    """Differences between a cell and its plan, as (field, stated, planned).
-
-    If the power of a logarithm decides (`lipverify.claims.plan.cells`), the cell's quantity, words and range are those
-    of the power and not those planned for the exponent.
-    """
-    copied = ["where", "given", "ray"]
-    logarithm = plan.ray is not None and beside_exponent(cell)
-    if not logarithm:
-        copied += ["quantity", "quantity_latex", "claimed", "claimed_latex", "edges"]
-    pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in copied]
-    if logarithm:
-        pairs.append(("allowed range", _sides(cell.allowed), _sides(plan.allowed)))
-    elif not _same(cell.allowed, plan.allowed):
-        yield "allowed range", _said(cell.allowed), _said(plan.allowed)
-    yield from _unequal(pairs)
-    yield from _control_against_plan(cell, plan, logarithm)
-
-
-def _control_against_plan(cell: Cell, plan: CellPlan, logarithm: bool) -> Iterator[tuple[str, Any, Any]]:
-    """The differences between the control of a cell and its plan; `logarithm` if the power of one decides the cell."""
-    control, planned = cell.control, plan.true if cell.control.expects == "supported" else plan.false
-    pairs: list[tuple[str, Any, Any]] = [("control", control.says, planned.says)]
-    if control.declared != (planned.allowed is not None):
-        yield "control declared", control.declared, planned.allowed is not None
-    if not control.declared:
-        yield from _unequal(pairs)
-        return
-    if not logarithm and not control.quantity:
-        distance = None if planned.measurement is not None else unnoticed(cell.allowed, control.allowed)
-        pairs.append(("what could go unnoticed", control.unnoticed, distance))
-    quantity = control.quantity or cell.quantity
-    if plan.ray is None or not quantity.startswith(POWER):
-        pairs += [("control's quantity", quantity, plan.quantity), ("control's range", control.edges, planned.edges)]
-        if planned.allowed is not None and not _same(control.allowed, planned.allowed):
-            yield "control's range", _said(control.allowed), _said(planned.allowed)
-    if planned.measurement is None and not control.quantity and cell.measured is not None and cell.error is not None:
-        both = Interval.around(cell.measured, cell.error)
-        if any(map(math.isfinite, control.interval.ends)) and not _within(control.interval, both):
-            yield "control's interval", _said(control.interval), f"{_said(both)}, which was measured for both"
-    yield from _unequal(pairs)
-
-
-def _sides(allowed: Allowed) -> tuple[bool, bool, bool]:
-    """Which ends of a range are unbounded, and whether it is open."""
-    return allowed.low is None, allowed.high is None, allowed.open
-
-
-def _same(first: Allowed, second: Allowed) -> bool:
-    return first.open == second.open and all(_equal(a, b) for a, b in zip(first.ends, second.ends, strict=True))
-
-
 def _short(value: Any) -> str:
     return textwrap.shorten(str(value), 200)
 
 
 def _is_measured(cell: Cell) -> bool:
-    """True if the interval is measured ± error up to rounding, or lies within it and a note gives the reason."""
+    """True if the interval is measured ± error up to rounding, or lies within it and a ratio or a note says why."""
     low, high = cell.interval.ends
     if cell.measured is None or cell.error is None:
         return not math.isfinite(high - low)
     whole = Interval.around(cell.measured, cell.error)
-    return _within(cell.interval, whole) and (bool(cell.note) or _within(whole, cell.interval))
+    narrowed = bool(cell.note) or cell.ratio is not None
+    return _within(cell.interval, whole) and (narrowed or _within(whole, cell.interval))
 
 
 def _within(interval: Interval, outer: Interval) -> bool:

@@ -14,11 +14,10 @@ from lipverify.claims.evidence.returned import Ran, Returned
 from lipverify.claims.language.file import location_of
 from lipverify.claims.language.form import UNDECLARED
 from lipverify.claims.ledger.reach import agree, controls_caught, follows, middle, repeated_by
-from lipverify.claims.ledger.record import Cell, CellControl, Control, CrossCheck, Record
+from lipverify.claims.ledger.record import COPIED, Cell, CellControl, Control, CrossCheck, Record
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, conclude, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
 from lipverify.claims.plan.measured import growth_along, number, options_of
-from lipverify.claims.run.deciding import step_of
 from lipverify.claims.run.measurement import Outcome
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
@@ -26,12 +25,6 @@ from lipverify.foundation.noted import Grade
 from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import told
 from lipverify.loss.methods import best_grade
-
-COPIED = (
-    "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
-    "reading", "forall", "by_hand",
-)  # fmt: skip
-"""Fields of a record that are those of its claim."""
 
 
 def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
@@ -48,18 +41,11 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
         if verdict == "supported" and (why := uncovered(claim.forall, claim.by_hand, cells)):
             raise InvalidInput(why)
-        disagree = not all(check.agrees for check in crossed)
         figures, tables = claim.made_shows(results, cells)
-
-        def judge(plan: CellPlan, foreseen: Mapping[str, Any]) -> Cell:
-            return _cell(plan, {**results, **foreseen}, basis_of(plan, outcomes))
-
-        step = step_of(claim, cells, outcomes, judge) if verdict == "inconclusive" and not disagree else None
         return _describe(
             claim,
             cost,
             **follows(claim.id, cells, crossed, claim.forall, claim.by_hand),
-            step=step,
             caught=controls_caught(verdict, cells),
             cells=cells,
             cross_checks=crossed,
@@ -81,7 +67,6 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         control=control_of(claim, fields["verdict"], caught),
         seconds=round(cost, 2),
         reproduce=repeated_by(claim.file, claim.id),
-        tried=claim.tried,
         file=claim.file,
         **{name: getattr(claim, name) for name in COPIED},
         **fields,
@@ -141,6 +126,7 @@ def _cell(plan: CellPlan, results: Mapping[str, Any], basis: Basis) -> Cell:
         verdict=settled(alone, control.verdict) if control.declared else alone,
         margin=margin(estimate.interval, allowed),
         control=control,
+        ratio=estimate.ratio,
         note=estimate.note,
         quantity_latex=estimate.quantity or plan.quantity_latex,
         claimed_latex=claimed_latex,

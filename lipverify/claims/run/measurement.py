@@ -26,7 +26,7 @@ from lipverify.claims.evidence.returned import Ran, watched
 from lipverify.claims.language.file import location_of
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.run.kept import Finished
-from lipverify.claims.run.workers import LOST, SOON, Workers, reach
+from lipverify.claims.run.workers import SOON, Lost, Workers, reach
 from lipverify.errors import DeviceLost
 from lipverify.foundation.output import diverted
 from lipverify.foundation.process import Interrupted, interruptible, require_uninterrupted
@@ -289,7 +289,7 @@ class _Run:
             outcomes = self.workers.result(future)
         except Interrupted:
             raise
-        except LOST as error:
+        except (Lost, BrokenExecutor) as error:
             self._lose(call, broken=isinstance(error, BrokenExecutor))
         except BaseException as error:  # a value may raise anything when it is unpickled
             if len(call.addresses) > 1:

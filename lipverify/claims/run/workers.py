@@ -30,10 +30,8 @@ from importlib import import_module
 from multiprocessing import connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
-
-from pebble import ProcessExpired, ProcessPool
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import watching
@@ -41,6 +39,9 @@ from lipverify.foundation.process import SIGNALS, keep_memory
 from lipverify.foundation.provenance import fingerprint
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.store import remember_in
+
+if TYPE_CHECKING:
+    from pebble import ProcessPool
 
 ANSWER = "10s"
 """Time limit for an answer of the scheduler."""
@@ -50,10 +51,12 @@ SOON = 0.02
 """Seconds between checks whether a process has taken a call, which starts the call's time."""
 MARK = "LIPVERIFY_RUN"
 """The environment variable by which a run finds the programs that its measurements left behind."""
-LOST = (ProcessExpired, BrokenExecutor)
-"""The exceptions of a call whose worker is gone."""
 SLOTS = 64
 """Calls after which a slot is used again, in addition to those that run; a process that is ended no longer writes."""
+
+
+class Lost(Exception):
+    """The worker of a call is gone, and the others are not; where all are, it is a `BrokenExecutor`."""
 
 
 class Workers:
@@ -63,7 +66,7 @@ class Workers:
     batch = 1
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Submit a call; the future fails with one of `LOST` if its worker is gone."""
+        """Submit a call."""
         raise NotImplementedError
 
     def begun(self, future: Future[Any]) -> bool:
@@ -79,7 +82,7 @@ class Workers:
         return 0
 
     def result(self, future: Future[Any]) -> Any:
-        """The value of a call that is done; raises what the call raised."""
+        """The value of a call that is done; raises what the call raised, or `Lost`."""
         return future.result()
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
@@ -126,6 +129,8 @@ class Processes(Workers):
         self._pool = self._begin()
 
     def _begin(self) -> ProcessPool:
+        from pebble import ProcessPool  # who only imports `verify` does not need it
+
         return ProcessPool(self.count, initializer=begin_worker, initargs=self._begins, context=self._context)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -141,8 +146,13 @@ class Processes(Workers):
             raise BrokenExecutor(str(error)) from error
 
     def result(self, future: Future[Any]) -> Any:
-        """The value of a call that is done; raises what the call raised, or what unpickling the value raises."""
-        return pickle.loads(future.result())
+        """The value of a call that is done; raises what the call or unpickling the value raised, or `Lost`."""
+        from pebble import ProcessExpired
+
+        try:
+            return pickle.loads(future.result())
+        except ProcessExpired as error:
+            raise Lost from error
 
     def begun(self, future: Future[Any]) -> bool:
         """True if a process has taken the call."""
@@ -162,11 +172,7 @@ class Processes(Workers):
         """Wait until one of the given calls is done, and return those that are; replace lost processes meanwhile."""
         futures = list(futures)
         with self._context.may_start():
-            until = time.monotonic() + seconds
-            while futures and not super().wait(futures, min(LOOKS, max(until - time.monotonic(), 0.0))):
-                self._context.name_stopped()
-                if time.monotonic() >= until:
-                    break
+            super().wait(futures, seconds)
             if not self._pool.active:  # the pool no longer answers: all processes were killed at once
                 for future in futures:
                     with contextlib.suppress(InvalidStateError):
@@ -209,7 +215,7 @@ class Start:
     def __init__(self, context: BaseContext, devices: Sequence[str] = ()) -> None:
         self.Pipe, self.RLock, self.get_start_method = context.Pipe, context.RLock, context.get_start_method
         self._new: Callable[..., Any] = context.Process  # type: ignore[attr-defined]
-        self._devices, self._started, self._named = devices, list[Worker](), set[int]()
+        self._devices, self._started = devices, list[Worker]()
         self._busy = threading.RLock()
         self._busy.acquire()
 
@@ -223,14 +229,6 @@ class Start:
             worker = Worker(self._new(target=target, args=args, **how), self._busy)
         self._started.append(worker)
         return worker
-
-    def name_stopped(self) -> None:
-        """Say once of each process that it was stopped by a signal, which looks like a measurement that takes long."""
-        for worker in self._started:
-            if worker.stopped() and worker.pid not in self._named:
-                self._named.add(worker.pid)
-                rule = f"`kill -CONT {worker.pid}` continues it, and --limit ends its measurement"
-                print(f"lipverify: worker {worker.pid} was stopped by a signal; {rule}.", file=sys.stderr, flush=True)
 
     @contextmanager
     def may_start(self) -> Iterator[None]:
@@ -270,12 +268,6 @@ class Worker:
         if not alive:
             self._end_group()
         return alive
-
-    def stopped(self) -> bool:
-        """True if a signal has stopped the process (Linux)."""
-        with contextlib.suppress(OSError, IndexError):
-            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
-        return False
 
     def terminate(self) -> None:
         """Stop the process, even inside compiled code."""
@@ -361,13 +353,13 @@ class OfACluster(Given):
         return stuck or self._numbers[future] in self._begun
 
     def result(self, future: Future[Any]) -> Any:
-        """The value of a call that is done; raises ProcessExpired if Dask gave it up because its workers died."""
+        """The value of a call that is done; raises `Lost` if Dask gave it up because its workers died."""
         from distributed import KilledWorker
 
         try:
             return super().result(future)
         except KilledWorker as error:
-            raise ProcessExpired(str(error)) from error  # type: ignore[no-untyped-call]
+            raise Lost from error
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
         """Wait until one of the given calls is done, and return those that are; count the threads once a second."""

@@ -209,35 +209,3 @@ def spread_of(sums: Floats, count: int, centre: Floats, unit: Floats) -> Spread:
         lean=unit * (third - 3 * shift * second + 2 * shift**3) / divisor,
         doubt=np.where(variance > 0, np.sqrt(np.maximum(kurtosis - 1, 0.0) / N), 0.0),
     )
-
-
-@makes("sampled", "montecarlo")
-def mean_with_half_width(values: Floats) -> tuple[float, float]:
-    """The mean of independent values and the half-width of its 95 % interval by the normal law, for many values.
-
-    Parameters
-    ----------
-    values
-        The values, (N,), N >= 100.
-
-    Returns
-    -------
-    mean, half_width
-        Two numbers.
-
-    Raises
-    ------
-    OutOfReach
-        If the values contradict the interval: too few, all equal, or a few that carry most of the variance (`TRUSTED`).
-
-    Examples
-    --------
-    >>> mean, error = mean_with_half_width(np.linspace(-1, 1, 1001))
-    >>> round(mean, 12), round(error, 4)
-    (0.0, 0.0358)
-    """
-    count = len(values)
-    mean = sampled_mean(np.asarray(values)) if count > 1 else SampledMean(value=0.0, standard_error=0.0, doubt=0.0)
-    ways_out = "draw more, compare two on the same samples, or take a quantity that is bounded."
-    require_normal(count, mean.standard_error, mean.doubt, f"{{}}; {ways_out}")
-    return mean.value, normal_half_width(mean.standard_error)

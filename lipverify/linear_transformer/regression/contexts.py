@@ -145,21 +145,15 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
 
 
 def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[Floats, Floats, Floats]:
-    """(G, w*, sigma) of one chunk."""
+    """(G = C W C^T, w*, sigma) of one chunk."""
     d, n = regression.d, regression.n
     random = generator(seed, stream, chunk)
     sigma = regression.noise.draw(random.random(CHUNK))
     task = random.standard_normal((CHUNK, d))
-    return random_moments(random, n, np.eye(d), task, sigma), task, sigma
-
-
-def random_moments(random: np.random.Generator, n: int, root: Floats, task: Floats, sigma: Floats | float) -> Floats:
-    """G = C W C^T of one chunk, C = [[R, 0], [w*^T R, sigma]], for covariates of covariance R R^T; R is `root`."""
-    d = len(root)
     mixing = np.zeros((CHUNK, d + 1, d + 1))
-    mixing[:, :d, :d], mixing[:, d, :d], mixing[:, d, d] = root, task @ root, sigma
+    mixing[:, :d, :d], mixing[:, d, :d], mixing[:, d, d] = np.eye(d), task, sigma
     tokens = mixing @ wishart_root(random, d + 1, n)
-    return np.asarray(tokens @ tokens.swapaxes(1, 2))
+    return np.asarray(tokens @ tokens.swapaxes(1, 2)), task, sigma
 
 
 def wishart_root(random: np.random.Generator, size: int, n: int) -> Floats:

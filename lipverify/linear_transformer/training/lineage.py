@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.store import sealed
 from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.families import START, Diag, Full, LowRank, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import grown_gdplusplus
-from lipverify.linear_transformer.published import address_of, regression_named
+from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
 from lipverify.linear_transformer.training.objective import Arithmetic
 from lipverify.linear_transformer.training.record import Trained
@@ -29,7 +27,6 @@ from lipverify.linear_transformer.training.witness import (
     name_of,
     names_of,
     read_witness,
-    rounded,
     witness_of,
     write_witness,
 )
@@ -80,7 +77,7 @@ def trained(
 ) -> Trained:
     """Train a model of one of `families.NAMES`, grown from the models of `parents`, in their order."""
     kind, plan = family_named(family, regression_named(noise)), plan_of(family, layers)
-    samples = f"trained/{address_of(kind.regression)}"  # the same for all models, to compare losses
+    samples = f"trained/{kind.regression.noise.label}"  # the same for all models, to compare losses
     stream = f"{samples}/{family}/{layers}"
     if isinstance(kind, SafeFull):
         return fit(kind, [Start("FULL", grown_from[0].array)], plan, seed, samples, arithmetic)
@@ -217,16 +214,3 @@ def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arit
     fresh = witness_of(result, seed, plan_of(family, layers), digests, time.process_time() - clock)
     write_witness(fresh, folder)
     return fresh
-
-
-def ship(folder: Path, out: Path) -> None:
-    """Write the models of a folder to that of those that come with lipverify, `rounded` as their parents are."""
-    names = [name for path in sorted(folder.iterdir()) for name in names_of(path.name, folder)]
-    split = [(noise, *model.rsplit("-", 2)) for noise, _, model in (name.partition("/") for name in names)]
-    digests = dict[Model, str]()
-    for model in in_order(Model(noise, family, int(layers), int(seed)) for noise, family, layers, seed in split):
-        exact = read_witness(name_of(*model), folder)
-        older = tuple(digests[model._replace(family=one, layers=k)] for one, k in parents(model.family, model.layers))
-        short = sealed(replace(exact, grown_from=older, trained=rounded(exact.trained)))
-        digests[model] = short.digest
-        write_witness(short, out)

@@ -54,20 +54,9 @@ COMMAND = "python -m lipverify.linear_transformer.training.tables"
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
-    """Tables for one law of the noise, with a part that was measured again now.
-
-    Attributes
-    ----------
-    means
-        As in `Tables`.
-    printed_errors
-        Standard error of the printed number of an entry, such as "FULL-5" or "AdaRR".
-    number, stored, anew
-        The index of a table, and the means over its first part of one in three estimators, as stored and as measured
-        now.
-    protocol
-        For the first training of each model with one or two layers, over that part: the mean loss and its standard
-        error, and both for the paper's sampling, with one query a sequence and the true weights.
+    """Tables (`means` as in `Tables`), and the first part of table `number` measured again: of one in three estimators
+    the mean as `stored` and `anew`; of models with one or two layers the mean and its standard error, and both by the
+    paper's `protocol`, with one query a sequence and the true weights; of printed numbers their standard error.
     """
 
     means: dict[str, tuple[float, ...]]
@@ -79,21 +68,10 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Means over the contexts of independent tables, for one law of the noise.
+    """The mean loss over each of some independent tables, and over its first part (`heads`), for one law of the noise.
 
-    Attributes
-    ----------
-    format, command, seconds, machine, digest
-        `FORMAT`; the command that makes the file, its processor time and machine; the digest of all other fields.
-    noise, seed, contexts
-        The name of the law; the seed of all contexts; the number of contexts of a table.
-    models
-        Digest of each trained model that was measured.
-    tuned
-        Cap and factor of TunedRR, fitted to separate contexts.
-    means, heads
-        By estimator ("FULL-5-0" is FULL with 5 layers and seed 0, "GD++-2", "TunedRR"): the mean of each table, and of
-        its first part alone.
+    By estimator: "FULL-5-0" is FULL with 5 layers and seed 0, or "GD++-2", or "TunedRR", whose cap and factor (`tuned`)
+    are fitted to separate contexts. `models` has the digest of each trained model that was measured.
     """
 
     format: int

@@ -18,7 +18,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.shipped import CONTENTS, shipped
 from lipverify.foundation.store import names_in, read_record, sealed, write_record
-from lipverify.linear_transformer.published import column_of, regression_named
+from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan
 
@@ -29,8 +29,8 @@ DECIMALS = 10
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A trained model with everything needed to train it again: `noise` names the law, with the size if it differs from
-    the table's, and `grown_from` are the digests of the models of `lineage.parents`.
+    """A trained model with everything needed to train it again: `noise` names the law, and `grown_from` are the digests
+    of the models of `lineage.parents`.
     """
 
     format: int
@@ -61,7 +61,7 @@ def models_path(folder: Path, noise: str) -> Path:
 
 
 def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, ...], seconds: float) -> Witness:
-    noise, layers = column_of(trained.regression), trained.layers
+    noise, layers = trained.regression.noise.name, trained.layers
     made = Witness(
         format=FORMAT, command=command_of(noise, trained.family, layers, seed), noise=noise, family=trained.family,
         layers=layers, seed=seed, plan=plan, grown_from=grown_from, seconds=round(seconds, 2), machine=machine_here(),
@@ -163,5 +163,6 @@ def depths_of(noise: str, family: str) -> tuple[int, ...]:
 def _consistent(witness: Witness) -> bool:
     """True if the model matches the coordinates of its record and has the number of weights of its form."""
     model = witness.trained
-    same = (column_of(model.regression), model.family, model.layers) == (witness.noise, witness.family, witness.layers)
+    of_record = (regression_named(witness.noise), witness.family, witness.layers)
+    same = (model.regression, model.family, model.layers) == of_record
     return same and len(model.weights) == model.layers * int(np.prod(model.kind.shape))

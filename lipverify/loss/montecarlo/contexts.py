@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lipverify.foundation.arrays import Array, to_device
-from lipverify.foundation.streams import generator, inverted, normals, uniforms
+from lipverify.foundation.streams import generator, inverted
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.problem import Problem
-from lipverify.problem.law import as_functions, as_ridge
+from lipverify.problem.law import as_functions
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Contexts:
     """C contexts, or a block of the tokens of C contexts, in arrays of one library.
 
     query (C, d), tokens (C, m, d); values[k] (C, m) and targets[k] (C,): the component f_k at the tokens and at the
-    query. The label noise is not drawn, because users average over it in closed form; `draw_labels` can draw it.
+    query. The label noise is not drawn, because users average over it in closed form; `Prompts` draw it.
     """
 
     query: Array
@@ -89,44 +89,6 @@ def draw_together(problem: Problem, contexts: int, seed: int, streams: Sequence[
     targets = [apart(f[:, 0]) for f in values(query)]
     x = covariates(n)
     return Contexts(apart(query[:, 0, :]), apart(x), [apart(f) for f in values(x)], targets)
-
-
-def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk: int = 0) -> tuple[Array, Array]:
-    """Labels y_i = f(x_i) + eps_i of the tokens, (C, n), and f at the query, (C,), with amplitudes and noise drawn.
-
-    Parameters
-    ----------
-    problem
-        A problem with a ridge law, which can draw its amplitudes; the label noise is normal.
-    drawn
-        Contexts of this problem with all their tokens, as NumPy arrays.
-    seed, stream, chunk
-        The address of the random numbers.
-
-    Returns
-    -------
-    labels, targets
-        Two arrays, (C, n) and (C,).
-
-    Raises
-    ------
-    InvalidInput
-        If the law is not a ridge law.
-
-    Examples
-    --------
-    >>> from lipverify.laws import Affine
-    >>> p = Problem(d=3, n=10, law=Affine(), sigma=0.0)
-    >>> c = draw_contexts(p, contexts=4, seed=0, stream="example")
-    >>> labels, target = draw_labels(p, c, seed=0, stream="example")
-    >>> bool(np.allclose(labels / c.values[0], (target / c.targets[0])[:, None]))  # one amplitude a context
-    True
-    """
-    law, (count, n) = as_ridge(problem.law, "drawing labels"), drawn.values[0].shape
-    amplitudes = law.amplitudes(uniforms(seed, f"{stream}/amplitudes", chunk, (len(drawn.values), count)))
-    noise = problem.sigma * normals(seed, f"{stream}/labels", chunk, (count, n))
-    clean = sum(amplitude[:, None] * f for amplitude, f in zip(amplitudes, drawn.values, strict=True))
-    return clean + noise, sum(amplitude * f for amplitude, f in zip(amplitudes, drawn.targets, strict=True))
 
 
 def token_blocks(

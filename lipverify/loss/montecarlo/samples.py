@@ -53,6 +53,8 @@ from lipverify.problem.law import Bound, FunctionLaw, as_functions, by_law
 
 INTERVALS = 4
 """Number of intervals of S for the smallest sum of squares."""
+MANY = 64
+"""Values of w above which bounds are taken at so many others: each takes milliseconds, as much as many contexts."""
 
 
 @lru_cache(maxsize=256)
@@ -259,11 +261,12 @@ def sphere_bounds(
     `slope` is a Lipschitz constant of all components together in <q, x>, for a ridge law.
     """
     bias = sum((f.extent**2 for f in components), np.zeros_like(w))
-    if slope < math.inf:
+    if slope < math.inf and w.size <= MANY:  # sum_i a_i r_i need not fall as w grows
         bias = np.minimum(bias, (slope * at_each(largest_distance, problem, w, log_chance, 2.0)) ** 2)
-    elif any(f.slope < math.inf for f in components):
+    elif slope < math.inf or any(f.slope < math.inf for f in components):
         distance = 2 * at_each(largest_spread, problem, w, log_chance, 2.0)  # sum_i a_i |x_i - x|^2
-        bias = sum((np.minimum(f.extent**2, f.slope**2 * distance) for f in components), np.zeros_like(w))
+        each = sum((np.minimum(f.extent**2, f.slope**2 * distance) for f in components), np.zeros_like(w))
+        bias = np.minimum(each, slope**2 * distance) if slope < math.inf else each
     low, high = softmax_bounds(problem, w, bias, log_chance)
     least = at_each(smallest_noise, problem, w, log_chance, 0.0)
     low[: w.size] = np.maximum(low[: w.size], (1 - ROUNDED) * least)
@@ -273,10 +276,18 @@ def sphere_bounds(
 def at_each(
     bound: Callable[[int, int, float, float], float], problem: Problem, w: Floats, log_chance: float, end: float
 ) -> Floats:
-    """A bound from tails at each w; its end if the probability is zero."""
+    """A bound from tails at each w; its end if the probability is zero.
+
+    For fixed tokens sum_i a_i (1 - t_i) falls as w grows, and sum_i a_i^2 grows. So a bound at a smaller w holds for
+    the first, and for the second from below; one from above holds at a larger w.
+    """
     if log_chance == math.inf:
         return np.full_like(w, end)
-    return np.array([bound(problem.d, int(problem.n), float(window), log_chance) for window in w])
+    at = w
+    if w.size > MANY:
+        nodes = np.sort(w)[np.linspace(0, w.size - 1, MANY).astype(int)]
+        at = nodes[np.searchsorted(nodes, w) if bound is largest_noise else np.searchsorted(nodes, w, "right") - 1]
+    return np.array([bound(problem.d, int(problem.n), float(window), log_chance) for window in at])
 
 
 def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats, log_chance: float) -> Bounds:

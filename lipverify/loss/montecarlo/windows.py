@@ -80,6 +80,10 @@ def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
     return Grid(np.array(levels), tuple(rungs), indices)
 
 
+FEW = 2**12
+"""Tokens of a part of so many levels that a call of NumPy for each would take longer than its arithmetic."""
+
+
 class Workspace(threading.local):
     """Arrays that a thread reuses, because allocation would cost as much as the arithmetic."""
 
@@ -121,6 +125,9 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     some = max(1, 2**19 // (len(grid.levels) * below.shape[1]))  # powers of four megabytes, a processor's cache
     for first in range(0, len(below), some):
         part = slice(first, first + some)
+        if some * below.shape[1] < FEW:
+            at_levels[part] = _by_rungs(below[part], columns[part], grid, np)
+            continue
         np.matmul(_in_place(below[part], grid, floored[part, None], workspace), columns[part], out=at_levels[part])
     return Sums(largest, at_levels)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from collections import Counter
@@ -14,10 +13,9 @@ from rich.cells import cell_len
 
 from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import behind, by_outcome, counts, measured, passages
-from lipverify.claims.ledger.reach import in_line, reach_of_record
+from lipverify.claims.ledger.reach import in_line, reach_of_record, wants
 from lipverify.claims.ledger.record import Ledger, Outcome, Passage, Record
 from lipverify.claims.ledger.verdict import OTHER_WAY
-from lipverify.claims.run.deciding import wants
 from lipverify.foundation.latex import plain
 from lipverify.foundation.quoting import counted
 from lipverify.report.readings import holds_at, ranges_of
@@ -26,8 +24,6 @@ from lipverify.report.visible import called, visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
 """Exit codes of `verify`; 2 is the interpreter's code for a wrong command line."""
-DECIDE = " --decide "
-"""Separates the command of a claim from the seconds of the steps that were taken for it."""
 SCREEN, LEAST = 80, 18
 """Most lines of a whole run, and the lines that its end may have however many theorems stand above it."""
 Trouble = Literal["broke", "moved", "not caught", "open", "false"]
@@ -207,9 +203,6 @@ def _next_step(ledger: Ledger, record: Record) -> str:
         return "fix the cause, then repeat the command with --resume"
     if "disagree" in record.problem:
         return f"one of the two methods is wrong there: {record.reproduce} --seed {ledger.seed + 1}"
-    if record.step is not None:
-        command, _, spent = record.reproduce.partition(DECIDE)  # a repeated run takes the earlier steps again
-        return f"{command}{DECIDE}{math.ceil(float(spent or 0) + 2 * record.step.seconds)}"
     if any(cell.uncontrolled for cell in record.cells):
         return "give control= a statement that is false where the claim is true"
     if record.verdict == "inconclusive":
@@ -231,8 +224,7 @@ def _where(ledger: Ledger, files: Sequence[Path], named: Sequence[Named]) -> Ite
 
 def _explaining(record: Record) -> str:
     """The command that explains a theorem, with the file of its claims."""
-    command, _, _ = record.reproduce.partition(DECIDE)
-    _, _, *file = shlex.split(command)[:-1] or ("lipverify", "verify")
+    _, _, *file = shlex.split(record.reproduce)[:-1] or ("lipverify", "verify")
     return visible(shlex.join(["lipverify", "explain", *file, stem_of(record.id)]))
 
 

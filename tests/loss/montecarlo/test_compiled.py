@@ -959,6 +959,23 @@ def test_the_benchmark_fails_and_names_the_fault(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.count("WRONG: ") == len(lines)
 
 
+def test_the_first_run_on_a_gpu_keeps_what_it_printed_whatever_fails(tmp_path: Path) -> None:
+    gpu = runpy.run_path(str(ROOT / "benchmarks" / "gpu.py"))
+    table = tmp_path / "gpu.txt"
+
+    def broken() -> None:
+        raise ValueError("no such kernel")
+
+    with emulated_gpu(), patch.dict(gpu["first"].__globals__, COVERED=("affine, few contexts",), SEEDS=3):
+        parts = {"broken": broken, "devices": gpu["print_devices"], "coverage": gpu["print_coverage"]}
+        assert gpu["first"](table, parts=parts) == 1
+        text = table.read_text()
+        assert re.search(r"FAILED: ValueError: no such kernel\n\n.*\none device.*\n\n.*\naffine.*: noise 100.0%", text)
+        assert gpu["first"](table, parts={"devices": gpu["print_devices"]}) == 0
+        assert gpu["first"](table, minutes=-1.0, parts={"devices": gpu["print_devices"]}) == 1
+        assert "no time is left" in table.read_text()
+
+
 @pytest.mark.skipif(bool(launch.why_no_gpu()), reason=NOWHERE)
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 300, 1000, 5000])
 @pytest.mark.parametrize("d", [2, 3, 50])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Ellipsoid
 from lipverify.foundation import Floats, normals
+from lipverify.foundation.arrays import EPS
 from lipverify.foundation.means.betting import NEGLIGIBLE  # internal: the probability that bets allow
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
@@ -66,6 +67,22 @@ def test_the_bounds_are_those_of_the_tail_and_not_far_beyond(d: int, n: int, w: 
     noise = drawn(d, n, w)[0]
     mean, quantile = float(np.mean(noise)), float(np.quantile(noise, 0.01))
     assert mean - 2.2 * (mean - quantile) < smallest_noise(d, n, w, math.log(100)) < quantile
+
+
+@pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(L=2.0)])
+def test_bounds_at_many_w_hold_and_are_those_of_near_ones(law: Law) -> None:
+    """They are taken at fewer w, where they hold all the more; for a ridge law by |x_i - x| and not by <q, x_i - x>."""
+    w = np.array([0.0, *np.geomspace(0.02, 40.0, 150)])
+    many = sampler(Problem(d=4, n=200, law=law), w)
+    (low, high), few = many.bounds(9.0), range(0, w.size, 10)
+    for k in few:
+        at_one = sampler(many.problem, w[k : k + 1]).bounds(9.0)
+        columns = np.array([k, k + w.size])
+        assert np.all(low[columns] <= at_one[0] * (1 + EPS))
+        assert np.all(high[columns] >= at_one[1] * (1 - EPS))
+        assert np.all(high[columns] <= at_one[1] * [1.2, 3.0])
+    samples = many.chunk(0)
+    assert np.all((samples >= low) & (samples <= high))
 
 
 @pytest.mark.parametrize("w", [1e-9, 1.0, 30.0, 1e3])
