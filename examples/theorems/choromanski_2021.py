@@ -55,6 +55,6 @@ for kind, printed in {"trig": TRIG, "plus": PLUS, "hyperbolic": f"(1 - exp(-{Z})
           kind="printed", source=(PAPER, f"Lemma 2, {kind}", "error"), expected="supported", title=f"{kind} features")
 claim("performers.orthogonal", bound(gain, "g", low="2/(d + 2)", control=({"low": "2.2/(d + 2)"}, {"low": FIXED})),
       agree(gain, sampled_gain, "g", over={"d": (2, 8), "z": 1.0}), over={"d": (2, 8, 64), "z": (0.25, 0.5, 1.0)},
-      source=(PAPER, "Theorem 2", r"orthogonal features gain $(1 - 1/m) \frac{2}{d + 2} SM^2$ at least, for any $d$"),
+      source=(PAPER, "Theorem 2, version read", r"orthogonal features gain at least $(1 - 1/m) \frac{2}{d + 2} SM^2$"),
       corrected=r"$SM - e^{-(|x|^2 + |y|^2)/2}$ in place of $SM$", kind="printed", expected="refuted",
       title="The gain of orthogonal features", shows=at(picture))
