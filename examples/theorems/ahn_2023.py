@@ -1,14 +1,13 @@
 """Transformers learn to implement preconditioned gradient descent: the global minimum of one layer, x ~ N(0, Sigma).
 
-The printed preconditioner is a minimum among all matrices at every n. The theorem does not treat label noise; with it,
-the noise adds to the trace, and the printed matrix is no longer the minimum.
+The printed matrix is a minimum at every n; with label noise, which adds to the trace and is not treated, it is none.
 """
 
 import numpy as np
 
 from lipverify.claims import agree, bound, claim, identity
 from lipverify.covariates import Gaussian
-from lipverify.linear_transformer import best_step, preconditioned, step_risk
+from lipverify.linear_transformer import best_step, step_risk
 from lipverify.prompts import Prompts, predictors, risk
 
 PAPER = "Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023"
@@ -44,10 +43,8 @@ def loss(d, n, sigma):
 
 
 def sampled_loss(d, n, sigma, contexts, seed):
-    here = prompts(d, n, sigma)[2]
-    best = step_risk(here, best_step(here)).value
-    layer = predictors.transformer([preconditioned(printed(d, n), n)])
-    value, half_width = risk(here, layer, contexts, seed)
+    best = step_risk(here := prompts(d, n, sigma)[2], best_step(here)).value
+    value, half_width = risk(here, predictors.gradient_descent(1, printed(d, n)), contexts, seed)
     return value / best, half_width / best
 
 

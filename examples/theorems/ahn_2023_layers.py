@@ -1,7 +1,6 @@
 """Transformers learn to implement preconditioned gradient descent: many layers, at a stationary point of all A_l.
 
-For x ~ N(0, Sigma), w ~ N(0, Sigma^-1) the best A_l = a_l Sigma^-1 are stationary among all matrices. Exact risk on
-Wishart's eigenvalues; gradient and forward pass in coordinates where Sigma is not a multiple of the identity.
+For x ~ N(0, Sigma), w ~ N(0, Sigma^-1) the best A_l = a_l Sigma^-1 are stationary among all matrices.
 """
 
 import functools
@@ -12,8 +11,7 @@ from scipy.optimize import minimize
 from lipverify.claims import agree, bound, claim
 from lipverify.covariates import Gaussian
 from lipverify.linear_transformer import preconditioned, spectral_mean
-from lipverify.prompts import Prompts, predictors
-from lipverify.prompts import risk as sampled_risk
+from lipverify.prompts import Prompts, predictors, risk
 
 PAPER, STEP = "Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023", 1e-3
 LAM, OFF = np.array([0.4, 0.8, 1.6]), np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, -2.0]]) / 3
@@ -30,7 +28,7 @@ def steps(n, layers):
     return minimize(lambda a: mean(a, n)[0], np.linspace(0.5, 1.5, layers), tol=1e-12).x
 
 
-def risk(n, layers):
+def exact(n, layers):
     value, error = mean(steps(n, layers), n)
     return 3 * value, 3 * error
 
@@ -41,20 +39,20 @@ def sampled(n, layers, contexts, seed, power=1.0, step=0.0):
     moved = ([A[0] + move * OFF, *A[1:]] for move in (step, -step))
     one, other = (predictors.transformer([preconditioned(each, n) for each in steps]) for steps in moved)
     here = Prompts(d=3, n=n, covariates=Gaussian(LAM), tasks=Gaussian(1 / LAM))
-    return sampled_risk(here, one, contexts, seed, less=other if step else None)
+    return risk(here, one, contexts, seed, less=other if step else None)
 
 
 def slope(n, layers, power, contexts, seed):
     """The derivative of log risk."""
     value, half_width = sampled(n, layers, 4 * contexts, seed, power, STEP)
-    unit = 2 * STEP * risk(n, layers)[0]
+    unit = 2 * STEP * exact(n, layers)[0]
     return value / unit, half_width / unit
 
 
 claim(
     "ahn-layers.stationary",
     bound(slope, "f' / f", equals=0, within=0.2, control={"power": 0.8}, method="montecarlo"),
-    agree(risk, sampled, "f", over={"n": 20, "layers": (1, 2)}),  # with three, rare prompts rule the mean of samples
+    agree(exact, sampled, "f", over={"n": 20, "layers": (1, 2)}),  # with three, rare prompts rule the mean of samples
     over={"n": 20, "layers": (1, 2), "power": 1.0},
     source=(PAPER, "Theorem 3", r"there is a stationary point of all $A_l$ with $A_l = a_l \Sigma^{-1}$"),
     kind="printed",

@@ -7,32 +7,29 @@ import numpy as np
 
 from lipverify.claims import agree, bound, claim
 from lipverify.covariates import Coordinates, Pool
-from lipverify.linear_transformer import best_step, preconditioned, step_risk
+from lipverify.linear_transformer import best_step, step_risk
 from lipverify.prompts import Prompts, predictors
 
 PAPER = "Lu, Letey, Zavatone-Veth, Maiti, Pehlevan, PNAS 122 (2025), arXiv 2405.11751"
 
 
-def over_pools(measure, d, kappa, alpha, rho, seed, pools=60):
+def over_pools(measure, d, kappa, alpha, rho, seeds):
     """The mean over pools, w ~ N(0, I), of the risk of the best layer for a pool on new tasks; x ~ N(0, I/d)."""
-    values, new = [], Prompts(d=d, n=round(alpha * d), covariates=Coordinates(scale=d**-0.5), sigma=rho**0.5)
-    for pool in range(pools):
-        tasks = Pool(np.random.default_rng((seed, d, pool)).normal(size=(round(kappa * d), d)))
-        values.append(measure(new, best_step(new.replace(tasks=tasks)), pool))
-    return np.mean(values), 1.96 * np.std(values, ddof=1) / pools**0.5
+    new = Prompts(d=d, n=round(alpha * d), covariates=Coordinates(scale=d**-0.5), sigma=rho**0.5)
+    values = [measure(new, best_step(new.replace(tasks=Pool(round(kappa * d), seed=s))), s) for s in seeds]
+    return np.mean(values), 1.96 * np.std(values, ddof=1) / len(seeds) ** 0.5
 
 
 def risk(d, kappa, alpha, rho, seed):
-    return over_pools(lambda new, A, pool: step_risk(new, A).value, d, kappa, alpha, rho, seed)
+    return over_pools(lambda new, A, _: step_risk(new, A).value, d, kappa, alpha, rho, range(60 * seed, 60 * seed + 60))
 
 
 def forward_pass(d, kappa, alpha, rho, seed, contexts):
     def sampled(new, A, pool):
-        drawn = new.draw(contexts // 40, seed, stream=f"pool/{pool}")
-        weights = predictors.transformer([preconditioned(A, new.n)]).weights(drawn.x, drawn.y)
-        return np.mean(np.sum((weights - drawn.task) ** 2, axis=1)) / d
+        here = new.draw(contexts // 40, seed, stream=f"pool/{pool}")
+        return np.mean((predictors.gradient_descent(1, A).weights(here.x, here.y) - here.task) ** 2)
 
-    return over_pools(sampled, d, kappa, alpha, rho, seed + 1)
+    return over_pools(sampled, d, kappa, alpha, rho, range(60 * seed + 60, 60 * seed + 120))
 
 
 def limit(kappa, alpha, rho):
