@@ -24,6 +24,7 @@ extensions = [
     "mathml",
     "findings",
     "commands",
+    "theorems",
     "web_page",
 ]
 exclude_patterns = ["_ext"]

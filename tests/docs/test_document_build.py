@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.plan import all_claims
+from lipverify.claims.plan import all_claims, claims_of, profile_named
 from tests import ROOT
 from tests.docs.test_reference import public
+from tests.examples.listing import theorems
 
 pytest.importorskip("sphinx")
 pytest.importorskip("myst_parser")
@@ -79,6 +80,22 @@ def test_every_refuted_claim_is_a_finding(pages: Path) -> None:
     assert len(refuted) > 40
     shown = re.findall(r"<code[^>]*>lipverify verify ([^<]+)</code>", page)
     assert sorted(shown) == sorted(claim.id for claim in refuted)
+
+
+def test_every_theorem_of_others_has_a_row_with_a_picture(pages: Path) -> None:
+    rows = re.findall(r"<tr.*?</tr>", text_of(pages / "theorems.html"), flags=re.DOTALL)
+    claims = {path.name: claims_of(str(path), profile_named("quick")) for path in theorems()}
+    names = {f"{file}: {claim.id.partition('/')[0]}" for file, found in claims.items() for claim in found}
+    assert len(names) > 25
+    assert {name for row in rows for name in names if f", {name}<" in row} == names
+    assert len(rows) == len(names)
+    marks = "".join(row[row.index("<ul") :] for row in rows)
+    refuted = sum(claim.expected == "refuted" for found in claims.values() for claim in found)
+    assert refuted > 5
+    assert marks.count("✗ ") == refuted
+    for row in rows:
+        (picture,) = re.findall(r'<img src="([^"]+)"', row)
+        assert b"<svg" in (pages / picture).read_bytes()[:1000]
 
 
 def test_formulas_are_mathml_and_none_is_left_as_source(pages: Path) -> None:

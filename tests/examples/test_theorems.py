@@ -15,7 +15,7 @@ from tests.examples.listing import LIST, PAGE, listing, theorems
 
 ROOMS = ("claims", "covariates", "linear_transformer", "prompts", "sampling")
 PUBLIC = {"lipverify", *(f"lipverify.{room}" for room in ROOMS)}
-OTHERS = {"numpy", "scipy", "sympy", "mpmath", "functools", "fractions", "itertools"}
+OTHERS = {"numpy", "scipy", "sympy", "mpmath", "functools", "fractions", "itertools", "math"}
 QUICK = {"von_oswald_2023", "zhang_frei_bartlett_2024"}
 """Files that are verified whenever the tests run; the others take up to ten seconds each."""
 FILES = [
