@@ -153,7 +153,7 @@ class Planes:
             for crossing in (np.abs(alpha - half), alpha + half):
                 grades = [0.0]
                 if self.roots:
-                    far = theta.max() * GRADE ** np.arange(-0.25, 2 + math.log(math.pi / theta.min(), GRADE))
+                    far = theta.max() * GRADE ** np.arange(-2, 2 + math.log(math.pi / theta.min(), GRADE))
                     grades = [0.0, *far, *-far]
                 for grade in grades:
                     near = np.abs(crossing + grade * theta / theta.max())

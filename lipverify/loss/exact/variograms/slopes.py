@@ -28,9 +28,9 @@ from lipverify.loss.exact.variograms.planes import Link
 
 NEAREST = 48
 """Panels are halved this often towards a kink, up to rounding; towards an end without a root a few times."""
-FAR, NEAR, CALM = 2.0**-6, 2.0**-26, 1e-6
-"""Distances from a kink, with their mean 2^-16, at which a derivative is finite if its changes fall; and what rounding
-may hide of it."""
+FAR, NEAR, CALM, BENT = 2.0**-6, 2.0**-26, 4e-6, 1.5e-3
+"""Distances from a kink, with their mean 2^-16, at which a derivative is finite if its changes fall; what rounding may
+hide of it; and the share of the first change above which the second derivative is infinite."""
 
 
 @lru_cache(maxsize=32)
@@ -50,13 +50,15 @@ def derivative(link: Link, kinks: tuple[float, ...], size: int) -> Link:
 
 
 def is_calm(link: Link, kinks: tuple[float, ...]) -> bool:
-    """True if the link has a finite derivative on both sides of every kink."""
+    """True if the derivative is finite on both sides of every kink, and the second one is infinite at one of them."""
     slope = derivative(link, kinks, 16)
     away = np.array([FAR, math.sqrt(FAR * NEAR), NEAR])
     inside = [kink + side * away for kink in kinks for side in (-1, 1) if abs(kink + side * FAR) < 1]
     slopes = slope(np.array(inside))
     first, second = np.abs(np.diff(slopes)).T
-    return bool(np.all(second <= 0.97 * first + CALM * np.max(np.abs(slopes))))
+    hidden = CALM * np.max(np.abs(slopes))
+    # of |z|^p the changes fall by 2^(-10 (p - 1)), of a link that is only steep by 2^-10 or more
+    return bool(np.all(second <= 0.97 * first + hidden) and np.any(second > BENT * first + hidden))
 
 
 def mean_square(d: int, link: Link, kinks: tuple[float, ...], order: int) -> float:
