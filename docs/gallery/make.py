@@ -132,7 +132,7 @@ def trained_matrices(family: str) -> Any:
     """M of softmax attention along training, (run, record, 5, 5)."""
     recipe = Recipe(optimiser="gd", start=1.0, **lowrank_training.recipe_of(family, "softmax", "gd"))
     here, streams = lowrank_training.problem(family, "product"), [f"block/{family}/product/{k}" for k in range(8)]
-    return np.array([run.M for run in recipe.runs(here, streams, every=recipe.steps // 10, seed=0)])
+    return recipe.runs(here, streams, every=recipe.steps // 10, seed=0)
 
 
 def on_product(angle: Any) -> tuple[Any, Any]:

@@ -89,7 +89,7 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
         fix = msgspec.structs.force_setattr
         fix(self, "d", whole("d", self.d, 1, "the dimension"))
         fix(self, "n", context_length(self.n))
-        way_out = "use one of lipverify.covariates, such as Coordinates('uniform')"
+        way_out = "use one, such as lipverify.covariates.Coordinates('uniform')"
         for name in ("covariates", "query"):
             if name == "covariates" or self.query is not None:
                 instance(name, getattr(self, name), Covariates, way_out).require_dimension(self.d)
@@ -98,8 +98,9 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
         elif isinstance(self.tasks, FunctionLaw):
             require_dimension(self.tasks, self.d)
         else:
-            rule = "give the law of w, such as Pool(16) or Gaussian(S) with S = E w w^T, or a law of functions"
-            raise InvalidInput(f"tasks = {shown(self.tasks)}: {rule} that can be drawn.")
+            laws = "such as lipverify.covariates.Pool(16) or, with S = E w w^T, lipverify.covariates.Gaussian(S)"
+            rule = f"give the law of w, {laws}, or a law of functions that can be drawn"
+            raise InvalidInput(f"tasks = {shown(self.tasks)}: {rule}.")
         if not isinstance(self.sigma, NoiseLaw):
             fix(self, "sigma", number("sigma", self.sigma, "a standard deviation, or its law,", least=0))
 
@@ -185,4 +186,4 @@ def _functions(law: FunctionLaw, rng: np.random.Generator, count: int, d: int) -
 
 def require_prompts(prompts: Any) -> Prompts:
     """Refuse an object that is not a law of prompts."""
-    return instance("prompts", prompts, Prompts, "build them with Prompts(d=..., n=...)")
+    return instance("prompts", prompts, Prompts, "build them with lipverify.prompts.Prompts(d=..., n=...)")

@@ -152,7 +152,7 @@ class Pool(Covariates, frozen=True, tag="pool"):
     def __post_init__(self) -> None:
         if np.ndim(self.members) == 0:
             whole("members", self.members, 1, "the number of vectors")
-            instance("law", self.law, Covariates, "the members are drawn from one, such as Sphere()")
+            instance("law", self.law, Covariates, "they are drawn from one, such as lipverify.covariates.Sphere()")
         else:
             msgspec.structs.force_setattr(self, "members", rows("members", self.members))
         a_seed(self.seed)
@@ -211,7 +211,7 @@ class Sparse(Covariates, frozen=True, tag="sparse"):
 
     def __post_init__(self) -> None:
         whole("active", self.active, 1)
-        instance("law", self.law, Covariates, "the values are drawn from one, such as Coordinates('sign')")
+        instance("law", self.law, Covariates, "values have one, such as lipverify.covariates.Coordinates('sign')")
 
     def draw(self, rng: Generator, shape: tuple[int, ...]) -> Floats:
         """Values from the law at the places of the smallest of d uniforms."""
@@ -266,7 +266,7 @@ class Mixture(Covariates, frozen=True, tag="mixture"):
         if not parts or abs(math.fsum(p for p, _ in parts) - 1) > 1e-12:
             raise InvalidInput(f"parts = {shown(self.parts)}: give pairs of probabilities that sum to 1 and laws.")
         for _, law in parts:
-            instance("law", law, Covariates, "a mixture is made of laws, such as Sphere()")
+            instance("law", law, Covariates, "a mixture is made of laws, such as lipverify.covariates.Sphere()")
         msgspec.structs.force_setattr(self, "parts", parts)
 
     def draw(self, rng: Generator, shape: tuple[int, ...]) -> Floats:

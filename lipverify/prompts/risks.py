@@ -298,6 +298,8 @@ def _called(model: Any, batch: Any, shape: tuple[int, ...], checked: bool) -> Fl
     """What a model returns for a batch, on the host; refused where it is no function of each prompt by itself."""
     returned = model(*batch)
     try:
+        if np.iscomplexobj(to_host(returned)):
+            raise TypeError
         made = np.array(to_host(returned), dtype=np.float64)  # a copy: a model may write to its arguments
     except (TypeError, ValueError):
         raise InvalidInput(f"predictor returned {shown(returned)}: it must return an array of real numbers.") from None

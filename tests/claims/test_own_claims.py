@@ -499,6 +499,27 @@ def test_shows_accepts_only_figures_and_tables(tmp_path: Path) -> None:
     assert "words returned 'q'; what a claim shows is a Figure or a Table" in record.problem
 
 
+def test_a_figure_may_hold_numbers_of_numpy(tmp_path: Path) -> None:
+    drawn = """
+import numpy as np
+from lipverify.claims import Figure, Panel, Series
+
+
+def drawn(found):
+    x = np.array([1.0, 2.0])
+    panel = Panel(title="t", xlabel="n", ylabel="y", series=(Series(label="s", x=x, y=[*x]),))
+    return Figure(caption="c", alt="a", panels=(panel,))
+
+
+claim(
+"""
+    text = POWER.replace("import claim", "import at, claim").replace("claim(\n", drawn, 1)
+    shows = 'kind="printed", shows=at(drawn, found=at(power, d=2, n=100)),'
+    record = verified(tmp_path, text.replace('kind="printed",', shows))["mine.power/test"]
+    assert record.verdict == "supported", record.problem
+    assert record.figures[0].panels[0].series[0].x == (1.0, 2.0)
+
+
 def test_growth_that_does_not_settle_is_not_decided_and_is_drawn(
     lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import csv
 import io
 import json
@@ -115,11 +116,25 @@ def test_a_figure_holds_no_element_of_its_text(exported: Path) -> None:
     assert len(figures) == len(FIGURES)
     assert {name for names in FIGURES.values() for name in names} == set(HOSTILE)
     for path in figures:
-        tags = {node.tag.rpartition("}")[2] for node in ElementTree.fromstring(path.read_bytes()).iter()}
-        assert not tags & {"script", "image", "foreignObject", "a", "iframe"}
-        content = path.read_bytes()
-        assert b"<script" not in content
-        assert b"<!ENTITY" not in content
+        contents = drawn_in(path.read_bytes())
+        assert len(contents) > 1  # the words, and the drawings that they stand around
+        for content in contents:
+            tags = {node.tag.rpartition("}")[2] for node in ElementTree.fromstring(content).iter()}
+            assert not tags & {"script", "foreignObject", "a", "iframe"}
+            assert b"<script" not in content
+            assert b"<!ENTITY" not in content
+
+
+def drawn_in(content: bytes) -> list[bytes]:
+    """An SVG and those in it; an image of another kind, or one that is loaded from elsewhere, is an error."""
+    found = [content]
+    for node in ElementTree.fromstring(content).iter():
+        if node.tag.rpartition("}")[2] == "image":
+            [target] = (value for name, value in node.attrib.items() if name.rpartition("}")[2] == "href")
+            kind, _, inner = target.partition(",")
+            assert kind == "data:image/svg+xml;base64"
+            found += drawn_in(base64.b64decode(inner))
+    return found
 
 
 def test_the_latex_holds_no_command_of_the_ledger(exported: Path) -> None:

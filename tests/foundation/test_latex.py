@@ -73,7 +73,7 @@ def test_every_formula_is_read_and_typeset() -> None:
     assert not refused
 
 
-FUNCTIONS = symbols.FUNCTIONS | (symbols.OPERATORS.keys() - {"argmax", "argmin"})
+FUNCTIONS = symbols.FUNCTIONS | (symbols.OPERATORS.keys() - {"argmax", "argmin"}) | {"binom"}
 """Commands that print their name."""
 
 

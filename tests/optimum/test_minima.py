@@ -272,7 +272,7 @@ def test_every_law_with_an_exact_loss_has_its_derivatives_at_zero(law: Law) -> N
 
 
 def test_a_sum_has_an_optimum_below_one_half() -> None:
-    for law in (ReLU() + Cosine(L=3.0), RBF() + Affine()):
+    for law in (ReLU() + Cosine(L=3.0), Quadratic() + Affine()):
         problem = Problem(d=10, n=9, law=law)
         found = optimal_window(problem)
         assert 0 < found.w < local.REACH

@@ -235,9 +235,9 @@ def test_a_recipe_starts_where_it_says_and_is_a_function_of_its_address() -> Non
     problem = Problem(d=3, n=5, law=law_named("relu", L=1.0))
     one, again, other = (recipe.runs(problem, [stream], every=2, seed=1)[0] for stream in ("a", "a", "b"))
     start = 2.0 * (np.eye(3) + 0.1 * normals(1, "a/perturbation", 0, (3, 3)))
-    np.testing.assert_allclose(one.M[0], start, rtol=4 * EPS)
-    assert np.array_equal(one.M, again.M)
-    assert not np.any(one.M == other.M)
+    np.testing.assert_allclose(one[0], start, rtol=4 * EPS)
+    assert np.array_equal(one, again)
+    assert not np.any(one == other)
 
 
 def test_descent_on_the_exact_loss_ends_at_its_minimum() -> None:

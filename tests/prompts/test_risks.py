@@ -215,6 +215,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "seed": (lambda: risk(HERE, LEAST_SQUARES, seed=-1), "seed = -1"),
     "lengths": (lambda: risk_curve(HERE, LEAST_SQUARES, [0]), "lengths = 0"),
     "no lengths": (lambda: risk_curve(HERE, LEAST_SQUARES, []), "lengths = "),
+    "complex": (lambda: risk(HERE, lambda x, y, query: y[:, 0] + 0j), "array of real numbers"),
     "within": (lambda: probability(HERE, LEAST_SQUARES, float("nan")), "within = nan"),
     "importance": (lambda: risk(HERE.replace(n=6), LEAST_SQUARES, near_singular=True), "near_singular needs"),
     "no normal law": (

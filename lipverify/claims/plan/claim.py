@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.outcomes import Judged
 from lipverify.claims.ledger.reach import Spot
@@ -308,13 +310,9 @@ class Claim:
             If a function returns anything else.
         """
         gathered = self.evidence
-        made = [(show, output) for show in gathered.shows for output in several(show.made(results))]
-        for show, output in made:
-            if not isinstance(output, Figure | Table):
-                rule = "what a claim shows is a Figure or a Table, or several"
-                raise InvalidInput(f"shows: {show.name} returned {quoted(output)}; {rule}.")
-        figures = tuple(output for _, output in made if isinstance(output, Figure))
-        tables = tuple(output for _, output in made if isinstance(output, Table))
+        made = [_written(show, output) for show in gathered.shows for output in several(show.made(results))]
+        figures = tuple(output for output in made if isinstance(output, Figure))
+        tables = tuple(output for output in made if isinstance(output, Table))
         if gathered.figure is None or any(figure.layer != "front" for figure in figures):
             return figures, tables
         return figures + gathered.figure(results, cells), tables
@@ -323,6 +321,18 @@ class Claim:
         """The finding: what the evidence shows, in sentences."""
         finding = self.evidence.finding
         return str(finding.made(results)) if isinstance(finding, Shown) else finding
+
+
+def _written(show: Shown, output: Any) -> Any:
+    """A figure or table as a ledger holds it, with Python's numbers in place of those of NumPy."""
+    rule = "what a claim shows is a Figure or a Table, or several"
+    if not isinstance(output, Figure | Table):
+        raise InvalidInput(f"shows: {show.name} returned {quoted(output)}; {rule}.")
+    try:
+        plain = msgspec.to_builtins(output, enc_hook=lambda value: value.tolist())
+        return msgspec.convert(plain, type(output))
+    except (AttributeError, TypeError, msgspec.ValidationError) as error:
+        raise InvalidInput(f"shows: {show.name} returned one with other content ({error}); {rule}.") from None
 
 
 def several(made: Any) -> tuple[Any, ...]:

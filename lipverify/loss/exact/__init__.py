@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from lipverify.loss.exact.table import has_averages as has_averages
     from lipverify.loss.exact.variograms.table import Variogram as Variogram, variogram_of as variogram_of
-    from lipverify.loss.exact.zonal.harmonics import Spectrum as Spectrum, deficits as deficits
+    from lipverify.foundation.harmonics import Spectrum as Spectrum, deficits as deficits
     from lipverify.loss.exact.zonal.spectrum import (
         CLOSED_FORMS as CLOSED_FORMS,
         spectrum as spectrum,

@@ -24,7 +24,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import BarycentricInterpolator
 from scipy.special import erf, erfcx, gammainccinv, gammaincinv, log_ndtr, ndtr, ndtri_exp, wrightomega
 
 from lipverify.errors import InvalidInput, OutOfReach
@@ -176,6 +175,8 @@ def _at(law: Law, d: int, n: float, w: float, rule: Rule) -> tuple[float, float]
 @lru_cache(maxsize=256)
 def _far(law: Law, d: int, n: float, rule: Rule) -> Callable[[Floats], Floats]:
     """A, V and M for kappa >= FAR as polynomials in FAR / kappa: there the largest score has nearly all weight."""
+    from scipy.interpolate import BarycentricInterpolator  # with optimisers, which tokens on the sphere do not need
+
     x = (1 + np.cos(np.pi * (np.arange(rule.far) + 0.5) / rule.far)) / 2
     values = np.array([_moments(law, d, n, each, rule) for each in (FAR / x).tolist()])
     return BarycentricInterpolator(x, values)

@@ -14,10 +14,10 @@ from scipy.special import eval_gegenbauer, hyp0f1
 
 from lipverify import LossTerms, Problem, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
+from lipverify.foundation.harmonics import dimension  # internal: the number of harmonics, compared with counting
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.exact import deficits, spectrum_of
 from lipverify.loss.exact.zonal import sums, terms  # internal: series of kernels; how many harmonics a refusal computes
-from lipverify.loss.exact.zonal.harmonics import dimension  # internal: the number of harmonics, compared with counting
 from lipverify.loss.exact.zonal.projection import of_links  # internal: a spectrum that has a closed form, projected
 from lipverify.problem.fine import sighted  # internal: a hidden feature must stay hidden
 from tests.strategies import lengths, log_floats, target

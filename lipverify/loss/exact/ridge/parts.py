@@ -12,18 +12,17 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.harmonics import Spectrum
 from lipverify.loss.exact.quadrature import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.absolute import relu_averages
 from lipverify.loss.exact.ridge.angles import bias_by_angles
 from lipverify.loss.exact.ridge.smooth import SIZES, cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.ridge.task import ROUNDING, TaskAverages, linear_averages, square_averages
 from lipverify.loss.exact.sight import sight_of
-from lipverify.loss.exact.variograms.closed import variogram_of_field, variogram_of_spectrum
+from lipverify.loss.exact.variograms.closed import harmonics_of, variogram_of_field, variogram_of_spectrum
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
 from lipverify.loss.exact.variograms.table import Variogram, variogram_of
-from lipverify.loss.exact.zonal.harmonics import Spectrum
-from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.work import price_of
 from lipverify.problem.features import UNSEEN
 from lipverify.problem.fine import features
@@ -126,13 +125,14 @@ MOST_HARMONICS = (512, 2048, 8192)
 """Numbers of harmonics that a link may have; each is a quarter of a second's work per thousand, squared."""
 
 
+@lru_cache(maxsize=32)
 def whole_spectrum(law: Ridge, d: int) -> Spectrum | None:
     """All harmonics above rounding of a formula that is smooth; None if these are too many or lose too many digits."""
     if (known := features(law.link)) is None or known.places or known.unbounded:
         return None  # of a kink that nobody sees, harmonics beyond the last matter at small angles
     for most in MOST_HARMONICS:
-        spectrum = spectrum_of(law, d, most)
-        if spectrum.k.size < most:
+        spectrum = harmonics_of(lambda z: law.links(z, np)[0], d, law.amplitude_variance, most)
+        if spectrum is not None:
             return spectrum if spectrum.tail + spectrum.tail_error <= ENOUGH * spectrum.total else None
     return None
 

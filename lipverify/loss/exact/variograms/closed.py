@@ -9,13 +9,17 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.harmonics import Spectrum, deficits
 from lipverify.foundation.sphere import versine
+from lipverify.loss.exact.quadrature import on_panels, plain_rule
 from lipverify.loss.exact.variograms.pieces import TINY, Source, scale
+from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.exact.variograms.table import ANALYTIC, SMALLEST, Variogram, root_edges, share_of, tabulated
-from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
 from lipverify.problem.fields import Variation, variation_of
 from lipverify.problem.law import Law
 
+QUIET = 32
+"""Harmonics one after the other that are rounding, after which no more are computed; what is missed is in the tail."""
 SMALL = 1.0
 """Up to this angle the series is used; beyond it, the difference loses less than a digit."""
 CUBIC = [(-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(9)]
@@ -42,6 +46,40 @@ def sine_less_cosine(theta: Floats) -> Floats:
     small = np.minimum(theta, SMALL)
     series = small**3 * np.polynomial.polynomial.polyval(small**2, CUBIC)
     return np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
+
+
+def harmonics_of(link: Link, d: int, amplitude: float, most: int) -> Spectrum | None:
+    """The harmonics of a smooth link above rounding, with errors by a second rule; None if there are more than `most`.
+
+    k_l = N_l (E h(z) P_l(z))^2 times the variance of the amplitude. The zonal route has its own, with which this is
+    compared.
+    """
+    rules = []
+    for waves in (3, 4):
+        angle, weight = on_panels(np.linspace(0, math.pi, most // waves + 16), plain_rule(16))
+        weight = weight * np.sin(angle) ** (d - 2)
+        values = np.asarray(link(np.cos(angle)), dtype=float)
+        mass = weight / np.sum(weight)
+        mean = float(np.sum(mass * values))
+        noise = 32 * EPS * float(np.sum(mass * (np.abs(values) + abs(mean))))
+        rules.append((versine(angle), mass * (values - mean), noise, float(np.sum(mass * (values - mean) ** 2))))
+    (_, first, noise, variance), (_, second, _, again) = rules
+    k, errors, ways, quiet = [], [], float(d), 0
+    for degree, near in enumerate(zip(*(deficits(d, rule[0]) for rule in rules), strict=True), 1):
+        # the mean is taken off, so that 1 - P_l serves as well as P_l
+        average, other = (float(np.sum(part * D)) for part, D in zip((first, second), near, strict=True))
+        off = abs(average - other) + noise
+        k.append(ways * average**2)
+        errors.append(ways * off * (2 * abs(average) + off))
+        quiet = quiet + 1 if abs(average) <= off else 0
+        if quiet == QUIET:
+            break
+        if degree == most:
+            return None
+        ways *= (2 * degree + d) / (2 * degree + d - 2) * (degree + d - 2) / (degree + 1)
+    known, error = (amplitude * np.array(column[:-QUIET] or column[:1]) for column in (k, errors))
+    off = amplitude * (abs(variance - again) + 64 * EPS * variance) + float(np.sum(error))
+    return Spectrum(d, known, error, max(amplitude * variance - float(np.sum(known)), 0.0), off)
 
 
 def variogram_of_spectrum(spectrum: Spectrum) -> Variogram:

@@ -15,7 +15,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
+from lipverify.foundation.harmonics import Spectrum, deficits, dimension
 from lipverify.loss.work import spend
 from lipverify.problem.features import SEEN, SMALLEST, Features
 from lipverify.problem.fine import NEARBY, cancelled, features, unseen

@@ -17,8 +17,8 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.harmonics import Spectrum, dimension
 from lipverify.foundation.sphere import half_beta
-from lipverify.loss.exact.zonal.harmonics import Spectrum, dimension
 from lipverify.loss.exact.zonal.projection import of_covariance, of_links
 from lipverify.problem.fields import Field
 from lipverify.problem.fine import features

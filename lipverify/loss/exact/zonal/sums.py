@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.harmonics import Spectrum, deficits
 from lipverify.foundation.sphere import half_beta
-from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
 from lipverify.loss.work import spend
 
 REACH = 3.15

@@ -17,7 +17,7 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.zonal.harmonics import Spectrum
+from lipverify.foundation.harmonics import Spectrum
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, nodes, sums
 from lipverify.problem import Problem
