@@ -6,6 +6,7 @@ import math
 import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -111,31 +112,57 @@ def dataset(records: Sequence[Record]) -> Any:
     if not cells:
         of_claims = {name: ("claim", words) for name, words in _of_claims(records, None).items()}
         return xarray.Dataset(of_claims, {"claim": ids}, attrs)
+    values, long = _coordinates(cells)
+    block = _block(values, ids, _positions(cells, records))
+    variables: dict[str, Any] = {}
+    for name, (column, about) in _variables(cells).items():
+        variables[name] = (*block.placed(name, column), about)
+    for name, words in _of_claims(records, None if block.dense else [id for id, _ in cells]).items():
+        variables[name] = ("claim" if block.dense else "cell", words)
+    result = xarray.Dataset(variables, block.axes(values, long), attrs)
+    single = [name for name in ("quantity", "method") if block.dense and result.sizes[name] == 1]
+    return result.isel(dict.fromkeys(single, 0))
+
+
+def _coordinates(cells: Sequence[tuple[str, Cell]]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values of each coordinate in the order of the cells, by its name in the file, and its name in the ledger."""
     keys = coordinates(cell.where for _, cell in cells)
     values = {name: _alike([cell.where.get(key) for _, cell in cells]) for key, name in _names(keys).items()}
     values |= {name: _alike([getattr(cell, name) for _, cell in cells]) for name in ("quantity", "method")}
     values = {"claim": _alike([id for id, _ in cells]), **values}
-    labels, places = zip(*(np.unique(column, return_inverse=True) for column in values.values()), strict=True)
-    labels, places = (np.array(ids, dtype=object), *labels[1:]), (_positions(cells, records), *places[1:])
-    shape = tuple(map(len, labels))
-    dense = len({*zip(*places, strict=True)}) == len(cells) and math.prod(shape) <= max(ROOM, SPARSEST * len(cells))
+    return values, dict(zip(values, map(visible, ("claim", *keys, "quantity", "method")), strict=True))
 
-    def placed(name: str, column: Any) -> Any:
-        if not dense:
+
+@dataclass(frozen=True)
+class _Block:
+    """The places of cells in a block with an axis for each name; or a list of cells, where it would be nearly empty."""
+
+    labels: dict[str, Any]
+    places: tuple[Any, ...]
+    dense: bool
+
+    def axes(self, values: dict[str, Any], long: dict[str, str]) -> dict[str, Any]:
+        """The coordinates: of each axis, or of each cell."""
+        along = self.labels if self.dense else values
+        return {name: (name if self.dense else "cell", along[name], {"long_name": long[name]}) for name in values}
+
+    def placed(self, name: str, column: Any) -> tuple[Any, Any]:
+        """Dimensions and values of a column that has an entry for each cell."""
+        if not self.dense:
             return "cell", column
-        block = np.full(shape, math.nan if name in NUMBERS else "", dtype=column.dtype)
-        block[places] = column
-        return list(values), block
+        shape = tuple(map(len, self.labels.values()))
+        values = np.full(shape, math.nan if name in NUMBERS else "", dtype=column.dtype)
+        values[self.places] = column
+        return list(self.labels), values
 
-    variables = {name: (*placed(name, column), about) for name, (column, about) in _variables(cells).items()}
-    whose = "claim" if dense else "cell"
-    variables |= {n: (whose, v) for n, v in _of_claims(records, None if dense else [id for id, _ in cells]).items()}
-    long = dict(zip(values, map(visible, ("claim", *keys, "quantity", "method")), strict=True))
-    along = dict(zip(values, labels, strict=True)) if dense else values
-    axes = {name: (name if dense else "cell", along[name], {"long_name": long[name]}) for name in values}
-    result = xarray.Dataset(variables, axes, attrs)
-    single = [name for name in ("quantity", "method") if dense and result.sizes[name] == 1]
-    return result.isel(dict.fromkeys(single, 0))
+
+def _block(values: dict[str, Any], ids: Sequence[str], positions: Any) -> _Block:
+    """The block of cells with these values by name; the first name is the claim, whose axis has all `ids`."""
+    labels, places = zip(*(np.unique(column, return_inverse=True) for column in values.values()), strict=True)
+    labels, places = (np.array(ids, dtype=object), *labels[1:]), (positions, *places[1:])
+    count, size = len(positions), math.prod(map(len, labels))
+    dense = len({*zip(*places, strict=True)}) == count and size <= max(ROOM, SPARSEST * count)
+    return _Block(dict(zip(values, labels, strict=True)), places, dense)
 
 
 def _positions(cells: Sequence[tuple[str, Cell]], records: Sequence[Record]) -> Any:

@@ -15,9 +15,7 @@ from importlib import resources
 from itertools import count, pairwise
 from typing import Any
 
-import matplotlib
 import msgspec
-from matplotlib.textpath import TextPath
 from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import CONTROL, Figure, HeatMap, Panel, Region, Series
@@ -223,6 +221,8 @@ def colour_scale(maps: tuple[HeatMap, ...]) -> dict[str, Any]:
 
 def _maps(figure: Figure) -> tuple[tuple[Plot, ...], tuple[str, str, str]]:
     """All maps of a figure, and their common scale between its ends."""
+    import matplotlib  # a report without a map does not wait for it
+
     look = colour_scale(figure.maps)
     low, high = look["low"], look["high"]
     palette = matplotlib.colormaps[look["cmap"]]
@@ -366,6 +366,8 @@ def outlined(svg: str) -> str:
 
 
 def _outline(label: re.Match[str]) -> str:
+    from matplotlib.textpath import TextPath
+
     x, y, anchor, text = label.groups()
     text = re.sub(r"<tspan[^>]*>(.*?)</tspan>", r"$^{\1}$", unescape(text))
     path = TextPath((0, 0), text, size=11, prop={"family": "STIXGeneral", "math_fontfamily": "stix"})  # type: ignore[arg-type]

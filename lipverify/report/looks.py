@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import matplotlib
 import msgspec
 from msgspec.structs import replace
 
@@ -89,6 +88,8 @@ def _family(labels: list[str]) -> list[str]:
 
 def _scale(count: int) -> list[Any]:
     """Colours from dark to light with evenly spaced lightness, all with a contrast of 3 on white (WCAG 2, 1.4.11)."""
+    import matplotlib  # most figures have no family of curves
+
     palette = matplotlib.colormaps["plasma"]
     return [palette(0.64 * i / max(count - 1, 1)) for i in range(count)]
 
