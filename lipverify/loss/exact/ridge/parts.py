@@ -131,7 +131,7 @@ def whole_spectrum(law: Ridge, d: int) -> Spectrum | None:
     if (known := features(law.link)) is None or known.places or known.unbounded:
         return None  # of a kink that nobody sees, harmonics beyond the last matter at small angles
     for most in MOST_HARMONICS:
-        spectrum = harmonics_of(lambda z: law.links(z, np)[0], d, law.amplitude_variance, most)
+        spectrum = harmonics_of(lambda z: law.links(z, np)[0], known.edges, d, law.amplitude_variance, most)
         if spectrum is not None:
             return spectrum if spectrum.tail + spectrum.tail_error <= ENOUGH * spectrum.total else None
     return None

@@ -48,15 +48,17 @@ def sine_less_cosine(theta: Floats) -> Floats:
     return np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
 
 
-def harmonics_of(link: Link, d: int, amplitude: float, most: int) -> Spectrum | None:
+def harmonics_of(link: Link, pieces: Floats, d: int, amplitude: float, most: int) -> Spectrum | None:
     """The harmonics of a smooth link above rounding, with errors by a second rule; None if there are more than `most`.
 
+    Between the ends of the `pieces` the link is resolved by few nodes, so that no feature falls between those.
     k_l = N_l (E h(z) P_l(z))^2 times the variance of the amplitude. The zonal route has its own, with which this is
     compared.
     """
     rules = []
-    for waves in (3, 4):
-        angle, weight = on_panels(np.linspace(0, math.pi, most // waves + 16), plain_rule(16))
+    edges = np.unique([*np.linspace(0, math.pi, most // 4 + 16), *np.arccos(pieces.clip(-1, 1))])
+    for order in (24, 17):
+        angle, weight = on_panels(edges, plain_rule(order))
         weight = weight * np.sin(angle) ** (d - 2)
         values = np.asarray(link(np.cos(angle)), dtype=float)
         mass = weight / np.sum(weight)
