@@ -455,3 +455,18 @@ def test_the_missed_share_of_the_variance_is_stated_and_refused_beyond_a_tenth()
 def test_a_link_that_is_constant_to_rounding_is_not_refused(link: Any) -> None:
     for route in ("ridge", "zonal"):
         assert abs(loss_terms(Problem(d=3, n=N, law=Ridge(link)), 2.0, route=route).bias) < 1e-20
+
+
+@pytest.mark.parametrize("width", [2e-2, 3e-3, 1e-4, 1e-6])
+def test_no_feature_falls_between_the_nodes_of_the_harmonics(width: float) -> None:
+    """A bump on a line: panels of equal size missed a narrow one, and took the link for the line without an error."""
+    law = Ridge(lambda z: z + np.exp(-(((z - 0.2345678) / width) ** 2)))
+    problem = Problem(d=3, n=100, law=law)
+    zonal = loss_terms(problem, 5.0, route="zonal")
+    try:
+        ridge = loss_terms(problem, 5.0, route="ridge")
+    except OutOfReach:
+        assert width < 1e-3
+        return
+    assert abs(ridge.bias - zonal.bias) <= ridge.bias_error + zonal.bias_error
+    assert ridge.bias_error < 1e-3 * ridge.bias
