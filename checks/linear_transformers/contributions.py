@@ -255,8 +255,10 @@ def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: 
 def _log_quotient(losses: Floats, whole: Floats, d: int) -> Value:
     """Log of a quotient of mean losses, with three standard errors; contexts are paired and count as at most d/2."""
     losses, whole = (np.minimum(np.nan_to_num(each, nan=np.inf), d / 2) for each in (losses, whole))
+    if np.array_equal(losses, whole):  # one layer has no earlier xy: the same model twice
+        return 0.0, 0.0
     (a, b) = float(losses.mean()), float(whole.mean())
-    if np.allclose(losses, whole, rtol=1e-9, atol=0):  # one layer has no earlier xy: the same model twice, to rounding
+    if np.allclose(losses, whole, rtol=1e-9, atol=0):  # the same model twice, to rounding
         return math.log(a / b), 2e-9
     return math.log(a / b), ERRORS * mean_with_half_width(losses / a - whole / b)[1]
 

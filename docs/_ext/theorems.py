@@ -16,7 +16,8 @@ from sphinx.util.docutils import SphinxDirective
 import lipverify
 from lipverify.claims.ledger.record import Record
 from lipverify.foundation.latex import pieces, plain
-from lipverify.report.figures import draw_alone
+from lipverify.report.drawing import draw
+from lipverify.report.typeset import typeset_alone
 from lipverify.verification import Verification
 
 FOLDER = Path(__file__).parents[2] / "examples" / "theorems"
@@ -50,7 +51,8 @@ class Theorems(SphinxDirective):
         figures.sort(key=lambda figure: figure.caption.startswith(DERIVED))
         name = f"{_theorem(records[0])[1]}.svg"
         if figures:
-            svg, alt = draw_alone(figures[0], "svg", name), f"{figures[0].caption} {figures[0].alt}"
+            svg = typeset_alone(draw(figures[0], paper=True), "svg", name)
+            alt = f"{figures[0].caption} {figures[0].alt}"
         else:
             page = io.BytesIO()
             ledger.plot(records[0].id).savefig(page, format="svg")

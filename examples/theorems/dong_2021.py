@@ -37,7 +37,7 @@ def left(norm, L=50):
     """The share of the residual left after L layers, all weights I: three tokens of this norm, 120 degrees apart."""
     X = norm * np.exp(2j * np.pi * np.arange(3) / 3)  # a complex number is a token
     for _ in range(L):
-        X = softmax(np.outer(X, X.conj()).real / 2**0.5, axis=1) @ X
+        X = np.asarray(softmax(np.outer(X, X.conj()).real / 2**0.5, axis=1) @ X, dtype=complex)
     return np.linalg.norm(X) / (norm * 3**0.5), 1e-11
 
 

@@ -51,10 +51,10 @@ def picture(x=tuple(range(1, 41))):
 
 # fmt: off
 TOP = (PAPER, "the optimal algorithm", "first the representation, then ridge regression on top of it")
-OVER, KIND = {"d": 20, "r": 4, "n": (2, 4, 10), "sigma": (0.2, 0.5)}, {"kind": "derived", "expected": "supported"}
+OVER = {"d": 20, "r": 4, "n": (2, 4, 10), "sigma": (0.2, 0.5)}
 claim("guo.ridge", bound(on_top, "R", equals=bayes, within=0.03), agree(on_top, in_r, "R", over=OVER), over=OVER,
-      source=TOP, title="Ridge regression on a representation", shows=at(picture), **KIND)
+      source=TOP, title="Ridge regression on a representation", shows=at(picture), kind="derived", expected="supported")
 claim("guo.found", bound(found, "P", low=0.97, control={"n": "n - 1"}), over={"d": 20, ("r", "n"): [(3, 3), (10, 10)]},
-      source=TOP, title="As many tokens as the representation has dimensions", **KIND)
+      source=TOP, title="As many tokens as the representation has dimensions", kind="derived", expected="supported")
 claim("guo.without", bound(without, "R", equals="1 - n/d + sigma**2 * n/(d - n - 1)", within=0.05),
-      over=OVER | {"n": (2, 10)}, source=TOP, title="Least squares without the representation", **KIND)
+      over=OVER | {"n": (2, 10)}, source=TOP, title="Least squares without it", kind="derived", expected="supported")

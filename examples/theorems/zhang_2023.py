@@ -20,7 +20,7 @@ def regret(M, d, n, sigma, contexts, seed):
     W = np.array([np.eye(d)[0], -np.eye(d)[0]]) if M == 2 else Pool(M).vectors(d)
     drawn = Prompts(d=d, n=n, tasks=Pool(W), sigma=sigma).draw(contexts // 2, seed, "zhang")
     loss = np.sum((drawn.y[:, :, None] - drawn.x @ W.T) ** 2, axis=1) / (2 * sigma**2)
-    own = loss[np.all(drawn.task[:, None] == W, axis=2)]
+    own = loss[np.all(np.asarray(drawn.task)[:, None] == W, axis=2)]
     lost, half_width = mean_with_half_width(logsumexp(own[:, None] - loss, axis=1))
     return 1 - lost / np.log(M), half_width / np.log(M)
 
