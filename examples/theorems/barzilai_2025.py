@@ -41,7 +41,7 @@ def sampled(r, d, q, contexts, seed):
 
 
 # fmt: off
-def picture(p=tuple(k / 80 for k in range(1, 40))):
+def picture(p=tuple(map(lambda k: k / 80, range(1, 40)))):
     curves = [Series(label=rf"$\beta = {r} d$", x=p, y=tuple(float(error(r, 1 / q)[0]) for q in p)) for r in (1.1, 2)]
     curves.append(Series(label="one neighbour", x=p, y=p, style="dashed"))
     panel = Panel(title="", xlabel="$p$", ylabel="error", xscale="linear", yscale="linear", series=tuple(curves))

@@ -44,7 +44,7 @@ def at_width(k, b, a, n):
 
 
 # fmt: off
-def picture(n=tuple(10.0**k for k in range(2, 11))):
+def picture(n=tuple(map(lambda k: 10.0**k, range(2, 11)))):
     curves = [Series(label=f"$a = {a}$", x=n, y=tuple(float(at_width(1, 1, a, m)[0]) for m in n)) for a in (0.2, 0.75)]
     panel = Panel(title="", xlabel="$n$", ylabel="worst risk", series=tuple(curves))
     return Figure(caption="Kernels of three singularities.", alt="Slower for a > 1/2.", panels=(panel,))

@@ -21,7 +21,7 @@ def over_bayes(N, made):
     """The risk of predictions made^T y above the Bayes risk, in units of it: a mean over labels and queries."""
     S, k = kernels(N, 1.0)
     best = np.linalg.solve(S, k)
-    value = float(np.sum((made - best) * (S @ (made - best))) / (64 * np.e - np.sum(best * k)))
+    value = float(np.sum((made - best) * (S @ (made - best))) / (64 * np.exp(1) - np.sum(best * k)))
     return value, 1e-9 * value + 1e-26
 
 

@@ -41,7 +41,7 @@ def sampled_gain(d, z, contexts, seed):
 
 
 # fmt: off
-def picture(z=tuple(k / 20 for k in range(2, 61))):
+def picture(z=tuple(map(lambda k: k / 20, range(2, 61)))):
     curves = [Series(label=f"$d = {d}$", x=z, y=tuple(float((d + 2) * gain(d, x)[0]) for x in z)) for d in (2, 8, 64)]
     printed = Series(label="printed", x=z, y=(2.0,) * len(z), style="dashed")
     panel = Panel(title="", xlabel="$|x + y|$", ylabel="$(d + 2) g$", xscale="linear", series=(*curves, printed))

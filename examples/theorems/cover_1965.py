@@ -42,7 +42,7 @@ def at_load(d, share):
 
 
 # fmt: off
-def picture(x=tuple(k / 40 for k in range(20, 61))):
+def picture(x=tuple(map(lambda k: k / 40, range(20, 61)))):
     curves = tuple(Series(label=f"$d = {d}$", x=x, y=tuple(float(at_load(d, s)) for s in x)) for d in (5, 20, 100))
     panel = Panel(title="", xlabel="$N / 2d$", ylabel="$P$", xscale="linear", yscale="linear", series=curves)
     return Figure(caption="The chance of a separable labelling.", alt="Falls at N = 2d.", panels=(panel,))

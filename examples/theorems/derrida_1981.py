@@ -38,7 +38,7 @@ def sampled(log_n, b, contexts, seed):
 
 
 # fmt: off
-def picture(b=tuple(1 + k / 5 for k in range(1, 16))):
+def picture(b=tuple(map(lambda k: 1 + k / 5, range(1, 16)))):
     curves = [Series(label=rf"$\log n = {m}$", x=b, y=tuple(float(participation(m, x)[0]) for x in b)) for m in (5, 15)]
     curves.append(Series(label="$1 - 1/b$", x=b, y=tuple(1 - 1 / x for x in b), style="dashed"))
     panel = Panel(title="", xlabel="$b$", ylabel=r"$\sum a_i^2$", xscale="linear", yscale="linear", series=(*curves,))

@@ -37,12 +37,12 @@ def left(norm, L=50):
     """The share of the residual left after L layers, all weights I: three tokens of this norm, 120 degrees apart."""
     X = norm * np.exp(2j * np.pi * np.arange(3) / 3)  # a complex number is a token
     for _ in range(L):
-        X = np.asarray(softmax(np.outer(X, X.conj()).real / 2**0.5, axis=1) @ X, dtype=complex)
+        X = np.asarray(softmax(np.real(np.outer(X, X.conj())) / 2**0.5, axis=1) @ X, dtype=complex)
     return np.linalg.norm(X) / (norm * 3**0.5), 1e-11
 
 
 # fmt: off
-def picture(x=tuple(2 + k / 20 for k in range(31))):
+def picture(x=tuple(map(lambda k: 2 + k / 20, range(31)))):
     curves = tuple(Series(label=f"$L = {L}$", x=x, y=tuple(float(left(r, L)[0]) for r in x)) for L in (5, 50, 200))
     panel = Panel(title="", xlabel="norm of the tokens", ylabel="residual left", xscale="linear", series=curves)
     return Figure(caption="The residual after L layers.", alt="A threshold near 2.6.", panels=(panel,))

@@ -44,7 +44,7 @@ def by_steps(beta, n):
 
 
 # fmt: off
-def picture(t=tuple(k / 4 for k in range(1, 61))):
+def picture(t=tuple(map(lambda k: k / 4, range(1, 61)))):
     y = {b: tuple(float(distance(9, b, np.exp(x))[0]) for x in t) for b in (1, 6)}
     curves = tuple(Series(label=rf"$\beta = {b}$", x=t, y=y[b]) for b in y)
     panel = Panel(title="", xlabel="$t$", ylabel=r"$1 - \gamma$", xscale="linear", series=curves)

@@ -43,7 +43,7 @@ def best(d, n, c):
 
 
 # fmt: off
-def picture(w=tuple(2.0**k for k in range(1, 13))):
+def picture(w=tuple(map(lambda k: 2.0**k, range(1, 13)))):
     curves = (Series(label=f"$d = {d}$", x=w, y=tuple(float(moments(d, k, 1)["bias"][0]) for k in w)) for d in (2, 5))
     panel = Panel(title="", xlabel=r"$\kappa$", ylabel=r"bias times $\kappa$", yscale="linear", series=(*curves,))
     return Figure(caption="The bias at the mode.", alt="It tends to d - 1.", panels=(panel,))

@@ -43,7 +43,7 @@ def over_ridge(M, D, K):
     return value / ridge, (one + two * value / ridge) / ridge
 
 
-def picture(x=tuple(2**k for k in range(1, 31))):
+def picture(x=tuple(map(lambda k: 2**k, range(1, 31)))):
     curves = tuple(Series(label=f"$D = {D}$", x=x, y=tuple(float(nearest(M, D)[0]) for M in x)) for D in (4, 8, 16))
     panel = Panel(title="", xlabel="$M$", ylabel="risk$/D$", series=curves)
     return Figure(caption="dMMSE on new tasks, long contexts.", alt="Falls like a small power of M.", panels=(panel,))

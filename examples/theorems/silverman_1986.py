@@ -41,7 +41,7 @@ def efficiency(kernel, off=0):
 
 
 # fmt: off
-def picture(n=tuple(5 * 2.0**k for k in range(18))):
+def picture(n=tuple(map(lambda k: 5 * 2.0**k, range(18)))):
     curves = (Series(label="best width", x=n, y=tuple(float(width(1, m)[0]) for m in n)),
               Series(label="1.06", x=n, y=(1.06,) * 18, style="dashed"))
     panel = Panel(title="", xlabel="$n$", ylabel="$h n^{1/5}$", yscale="linear", series=curves)

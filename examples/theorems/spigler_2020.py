@@ -45,7 +45,7 @@ def by_matrices(t, s, n):
 
 
 # fmt: off
-def picture(n=tuple(2**k for k in range(2, 13))):
+def picture(n=tuple(map(lambda k: 2**k, range(2, 13)))):
     curves = (Series(label=f"$t = {t}$", x=n, y=tuple(float(error(t, 1.5, m)[0]) for m in n)) for t in (1.5, 3.0, 6.0))
     panel = Panel(title="", xlabel="$n$", ylabel="error, $s = 1.5$", series=tuple(curves))
     return Figure(caption="Learning curves.", alt="Straight lines on log axes.", panels=(panel,))

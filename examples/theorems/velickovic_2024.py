@@ -39,7 +39,7 @@ def cooled(n, s):
 
 
 # fmt: off
-def picture(n=tuple(2.0**k for k in range(1, 21))):
+def picture(n=tuple(map(lambda k: 2.0**k, range(1, 21)))):
     curves = [Series(label=rf"$\delta/\theta = {u}$", x=n, y=tuple(float(largest(m, u)[0]) for m in n)) for u in (1, 5)]
     cold = Series(label=r"$1.2 \log n$", x=n, y=tuple(float(cooled(m, 1.2)[0]) for m in n), style="dashed")
     panel = Panel(title="", xlabel="$n$", ylabel="largest coefficient", series=(*curves, cold))

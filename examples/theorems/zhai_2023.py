@@ -42,7 +42,7 @@ def at_power(T, q):
 
 
 # fmt: off
-def picture(s=tuple(k / 2 for k in range(1, 31))):
+def picture(s=tuple(map(lambda k: k / 2, range(1, 31)))):
     curves = tuple(Series(label=f"$T = {T}$", x=s, y=tuple(float(least(T, x)[0]) for x in s)) for T in (2, 10, 100))
     panel = Panel(title="", xlabel=r"$\sigma$", ylabel="least entropy", xscale="linear", series=curves)
     return Figure(caption="The least entropy.", alt="It falls exponentially.", panels=(panel,))
