@@ -59,7 +59,7 @@ nitpick_ignore_regex = [
     # type variables
     ("py:class", r"(lipverify\.(claims\.plan\.profile\.T|foundation\.noted\.Result)|~Arguments)"),
     # records that functions return, whose fields the text of the function says
-    ("py:class", r"lipverify\.loss\.(block\.BlockTerms|linear\.LinearAttention|exact\.zonal\.harmonics\.Spectrum)"),
+    ("py:class", r"lipverify\.(loss\.(block\.BlockTerms|linear\.LinearAttention)|foundation\.harmonics\.Spectrum)"),
     ("py:class", r"lipverify\.(loss\.montecarlo\.contexts\.Contexts|proofs\.words\.Words)"),
     ("py:class", r"lipverify\.(optimum\.block\.SampledBlock|optimum\.matrix\.sampled\.SampledLoss)"),
     ("py:class", r"lipverify\.linear_transformer\.regression\.thinned\.Thinned"),
