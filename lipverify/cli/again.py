@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import cache_folder, is_ours
-from lipverify.foundation.files import write_whole
+from lipverify.foundation.files import is_path, write_whole
 from lipverify.foundation.shipped import shipped
 
 SHAPING = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS", "JUPYTER_COLUMNS")
@@ -46,9 +46,7 @@ def _width(stream: int) -> str:
 
 
 def _may_be_a_file(word: str) -> bool:
-    return (
-        (os.sep in word and Path(word).exists()) or word.endswith((".py", ".json")) or word.startswith(("/", ".", "~"))
-    )
+    return is_path(word) or word.endswith(".json")
 
 
 def _state() -> Iterator[str]:

@@ -20,10 +20,11 @@ from rich.console import Console
 from lipverify.claims.evidence.theorems import FOLDER, found_anew
 from lipverify.claims.plan.claim import CellPlan, Claim
 from lipverify.claims.plan.profile import Profile, profile_named
-from lipverify.claims.plan.registry import is_path, select_claims
+from lipverify.claims.plan.registry import select_claims
 from lipverify.cli.numbers import law_at
 from lipverify.cli.reports import require_writable
 from lipverify.errors import OutOfReach
+from lipverify.foundation.files import is_path
 from lipverify.foundation.output import write_json
 from lipverify.foundation.shipped import shipped
 from lipverify.problem.law import Law

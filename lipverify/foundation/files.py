@@ -16,6 +16,16 @@ LARGEST = 2**29
 """Largest file, in bytes, that is read: a hundred times the largest ledger of this project."""
 
 
+def is_path(pattern: str) -> bool:
+    """True if a pattern is the path of a claims file and not a pattern for ids.
+
+    >>> is_path("my_claims.py"), is_path("softmax.split"), is_path("*/ambient")
+    (True, False, False)
+    """
+    in_a_folder = os.sep in pattern and Path(pattern).exists()
+    return in_a_folder or pattern.endswith(".py") or pattern.startswith(("/", ".", "~"))
+
+
 def content(name: str, path: Path, way_out: str = "") -> bytes:
     """Read a regular file of at most `LARGEST` bytes; a pipe may never end. A refusal ends with `way_out`."""
     try:

@@ -6,7 +6,6 @@ Claims are built on request: only the files that can contain them are read.
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -22,6 +21,7 @@ from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.declaration import Sought, claims, sought
 from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.errors import InvalidInput
+from lipverify.foundation.files import is_path
 from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import shown, told
 from lipverify.foundation.shipped import shipped
@@ -93,16 +93,6 @@ def entitled(patterns: Sequence[str], title: str | None = None, author: str | No
         return text.strip()
 
     return named("title", title), named("author", author)
-
-
-def is_path(pattern: str) -> bool:
-    """True if a pattern is the path of a claims file and not a pattern for ids.
-
-    >>> is_path("my_claims.py"), is_path("softmax.split"), is_path("*/ambient")
-    (True, False, False)
-    """
-    in_a_folder = os.sep in pattern and Path(pattern).exists()
-    return in_a_folder or pattern.endswith(".py") or pattern.startswith(("/", ".", "~"))
 
 
 def _claims_of_files(paths: Sequence[str], profile: Profile) -> dict[str, tuple[Claim, ...]]:

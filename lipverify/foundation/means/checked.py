@@ -25,6 +25,7 @@ from lipverify.foundation.means.samples import (
     MARGIN,
     ROUNDING,
     TRUSTED,
+    Spread,
     normal_half_width,
     require_normal,
 )
@@ -35,7 +36,7 @@ MISSING, LARGEST_TAIL, LARGEST_SHARE = 2.0, 0.65, 0.75
 """Samples beyond the quantile of probability 2/N count as missing; the largest exponent of a tail, and the largest part
 that the missing may add to a normal half-width. Chosen by `benchmarks/coverage.py --predictors`: with 3, 0.6 and 0.5
 more settings are refused than need be, with 1, 0.75 and 1 some are covered by 90 % only."""
-NORMAL = "interval='normal': "
+NORMAL = "interval='normal': {}; draw more, or use interval='betting' where something bounds the samples."
 WAYS_OUT = "draw more, compare two on the same samples, or take a quantity that is bounded, such as min(value, cap)."
 
 
@@ -81,7 +82,7 @@ class CheckedTally(Tally):
 
     def _normal(self, level: float) -> Floats:
         spread, N, z = self.spread, self.count, normal_half_width(1.0, level)
-        half_width = z * np.sqrt(spread.variance / N) + (1 + 2 * z * z) / (6 * N) * np.abs(spread.lean)
+        half_width = z * np.sqrt(spread.variance / N) + _skewed(spread, z)
         chance = -math.log(1 - level) / N
         low, high = self.ends
         if np.any(chance * np.maximum(high - spread.mean, spread.mean - low) > half_width):
@@ -94,6 +95,11 @@ class CheckedTally(Tally):
         return np.maximum(high - mean, mean - low)
 
 
+def _skewed(spread: Spread, z: float) -> Floats:
+    """What skewed samples add to the half-width of z standard errors, to first order."""
+    return np.asarray((1 + 2 * z * z) / (6 * spread.count) * np.abs(spread.lean))
+
+
 class NormalTally(Tally):
     """Samples that may have no bounds; intervals are mean +- 1.96 standard errors.
 
@@ -101,9 +107,8 @@ class NormalTally(Tally):
     `TRUSTED` relative error of the variance or more, or samples that do not vary.
     """
 
-    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+    def interval(self, level: float = 0.95, message: str = NORMAL) -> tuple[Floats, Floats]:
         """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
-        message = NORMAL + "{}; draw more, or use interval='betting' where something bounds the samples."
         if not self.count:
             require_normal(0, 0.0, 0.0, message)
         spread, sampled = self.spread, ~self.settled
@@ -168,18 +173,14 @@ def mean_with_half_width(values: Floats, bounds: tuple[float, float] | None = No
     unit = 2.0 ** math.frexp(float(np.max(np.abs(values), initial=0.0)) or 1.0)[1]
     tally = NormalTally(np.array([-math.inf]), np.array([math.inf]))
     tally.add(values[:, None] / unit)
-    try:
-        mean, normal = tally.interval()
-    except OutOfReach as error:
-        raise OutOfReach(f"{str(error).removeprefix(NORMAL).partition(';')[0]}; {WAYS_OUT}") from None
-    z, lean = normal_half_width(1.0), abs(float(tally.spread.lean[0]))
+    mean, normal = tally.interval(message=f"{{}}; {WAYS_OUT}")
     hidden, exponent = _hidden(np.abs(values / unit - mean[0]))
     if exponent > LARGEST_TAIL or hidden > LARGEST_SHARE * normal[0]:
         raise OutOfReach(
             f"the tail of {len(values)} samples falls like a power with exponent -1/{exponent:.2g}, and may hide "
             f"{hidden / normal[0]:.2g} of a normal half-width: rare samples rule the mean; {WAYS_OUT}"
         )
-    half_width = normal[0] + (1 + 2 * z * z) / (6 * len(values)) * lean + hidden
+    half_width = normal[0] + _skewed(tally.spread, normal_half_width(1.0))[0] + hidden
     return float(unit * mean[0]), float(unit * half_width)
 
 
