@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, TypedDict, Unpack
+from collections.abc import Mapping
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -15,6 +16,8 @@ from lipverify.foundation.validation import instance, real, whole
 from lipverify.problem.covariates import Covariates, Gaussian, Sphere
 from lipverify.problem.law import Law, Sum, require_dimension, summands
 from lipverify.problem.own import require_defined
+
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 LARGEST_N = 1e30
 """Largest context length, up to which the exact method is tested."""
@@ -127,11 +130,16 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     def replace(self, **changes: Unpack[Fields]) -> Problem:
         """The same problem with some fields changed; the result is validated."""
-        unknown = sorted(set(changes) - set(self.__struct_fields__))
-        if unknown:
-            fields = ", ".join(self.__struct_fields__)
-            raise InvalidInput(f"{unknown[0]} is not a field of Problem; its fields are: {fields}.")
-        return msgspec.structs.replace(self, **changes)
+        return replaced(self, changes)
+
+
+def replaced(record: Record, changes: Mapping[str, Any]) -> Record:
+    """The record with some fields changed, validated again; a name that is no field is refused."""
+    unknown = sorted(set(changes) - set(record.__struct_fields__))
+    if unknown:
+        fields = ", ".join(record.__struct_fields__)
+        raise InvalidInput(f"{unknown[0]} is not a field of {type(record).__name__}; its fields are: {fields}.")
+    return msgspec.structs.replace(record, **changes)
 
 
 def require_problem(problem: Any) -> None:

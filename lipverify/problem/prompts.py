@@ -16,7 +16,7 @@ from lipverify.foundation.validation import a_seed, instance, number, whole
 from lipverify.problem.covariates import Covariates
 from lipverify.problem.law import FunctionLaw, RidgeLaw, Sum, as_functions, require_dimension
 from lipverify.problem.noise import NoiseLaw
-from lipverify.problem.problem import context_length
+from lipverify.problem.problem import context_length, replaced
 from lipverify.problem.vectors import Coordinates
 
 LARGEST = 2**27
@@ -106,11 +106,7 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
 
     def replace(self, **changes: Any) -> Prompts:
         """The same law with some fields changed; the result is validated."""
-        unknown = sorted(set(changes) - set(self.__struct_fields__))
-        if unknown:
-            fields = ", ".join(self.__struct_fields__)
-            raise InvalidInput(f"{unknown[0]} is not a field of Prompts; its fields are: {fields}.")
-        return msgspec.structs.replace(self, **changes)
+        return replaced(self, changes)
 
     @property
     def noise_variance(self) -> float:

@@ -28,7 +28,7 @@ from lipverify.loss.exact.quadrature import (
     LogGrading,
 )
 from lipverify.loss.exact.ridge.pairs import PAIR as PAIR_OF_RELU
-from lipverify.loss.exact.ridge.parts import length_of, whole_spectrum
+from lipverify.loss.exact.ridge.parts import length_of, spectrum_beyond_tables
 from lipverify.loss.exact.ridge.smooth import ENTRY, SIZES
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.variograms.pieces import SIZE
@@ -104,10 +104,10 @@ _plan.register(Cosine)(lambda law, d: (_smooth_table(math.ceil(law.L) + 16, 2 * 
 def _link_plan(law: Ridge, d: int) -> Plan:
     stages, memory = {"tracing": TRACING}, 0.0
     kinks = tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points)))
-    length = 0 if kinks else length_of(law)
-    if length > SIZES[-1] and (spectrum := whole_spectrum(law, d)) is not None:
+    if not kinks and (spectrum := spectrum_beyond_tables(law, d)) is not None:
         return ({**stages, "the variogram of the link": spectrum.k.size * HARMONIC * NANO}, memory), _by_angles
     if not kinks and (sight_of(law).narrow is None or not steep_places(law.link)):
+        length = length_of(law)
         more, memory = _smooth_table(length, 2 * price_of(law.link))
         stages |= more
         # a longer link does not settle between the last two tables

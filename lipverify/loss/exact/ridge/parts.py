@@ -90,13 +90,12 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
     def link(z: Floats) -> Floats:
         return law.links(z, np)[0]
 
-    feature = sight_of(law).narrow
-    hidden = feature if feature is not None and feature[0] < UNSEEN else None
+    hidden = _hidden(law)
     if kinks := tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points))):
         if hidden is not None:
             _resolving(law, *hidden)
         return (kinked_averages(d, link, kinks, bool(jumps_of(law))),)
-    if (hidden is not None or length_of(law) > SIZES[-1]) and (spectrum := whole_spectrum(law, d)) is not None:
+    if (spectrum := spectrum_beyond_tables(law, d)) is not None:
         return (table_averages(variogram_of_spectrum(spectrum)),)
     if hidden is not None:
         # split at the kinks of the law and where it is steep, so that no feature falls between nodes
@@ -106,6 +105,17 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
         split = kinked_averages(d, law.link, places)
         averages = min(split, averages, key=lambda choice: choice.relative_error)
     return (averages,)
+
+
+def _hidden(law: Ridge) -> tuple[float, float] | None:
+    """Width and position of a feature that may lie between the nodes."""
+    feature = sight_of(law).narrow
+    return feature if feature is not None and feature[0] < UNSEEN else None
+
+
+def spectrum_beyond_tables(law: Ridge, d: int) -> Spectrum | None:
+    """The harmonics of a link without kinks that is too long or too narrow for tables of it; None if it is neither."""
+    return whole_spectrum(law, d) if _hidden(law) is not None or length_of(law) > SIZES[-1] else None
 
 
 RESOLVED = 1e-12
