@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -41,6 +41,61 @@ ROUGH = 1e-3
 """Bound on the relative error of rough values."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Ends:
+    """What is known of the loss at both ends of a scan, for tokens on the sphere."""
+
+    problem: Problem
+    least: ClassVar[float] = math.log(REACH)
+    """log of the w up to which the minima are those of `minima`."""
+    first: ClassVar[int] = 2
+    """The first w of a scan that may be a minimum beyond them, counted from w = 0."""
+
+    @property
+    def far(self) -> float:
+        """log of a w beyond 100 times the scale of the nearest token, where the loss rises to its limit like -1/w.
+
+        That scale is from its distance, or in high dimension from those of the next ones.
+        """
+        return max(2 / (self.problem.d - 1) * math.log(float(self.problem.n)) + math.log(100.0), self._next_ones)
+
+    @property
+    def _next_ones(self) -> float:
+        return math.log(2 * self.problem.d * math.log(float(self.problem.n))) / 2 + math.log(100.0)
+
+    def noise(self, w: Floats) -> Floats:
+        """A lower bound on the noise over sigma^2 that costs nothing."""
+        return least_noise(self.problem.d, float(self.problem.n), w)
+
+    def minima(self, route: Route | None) -> list[Minimum]:
+        """The minima in [0, REACH]."""
+        return list(OriginLoss.of(self.problem, route).minima())
+
+
+class NormalEnds(Ends):
+    """The same for covariates N(0, I): a minimum closer to zero than the first w is not told from it."""
+
+    least = Ends.least - 12 * STEP
+    first = 1
+
+    @property
+    def far(self) -> float:
+        """By the next ones alone."""
+        return self._next_ones
+
+    def noise(self, w: Floats) -> Floats:
+        """None is known."""
+        return np.zeros(w.size)
+
+    def minima(self, route: Route | None) -> list[Minimum]:
+        """That at zero."""
+        return [dataclasses.replace(_at_zero(self.problem, route), w_error=math.exp(self.least))]
+
+
+def ends_of(problem: Problem) -> Ends:
+    return (NormalEnds if isinstance(problem.covariates, Gaussian) else Ends)(problem)
+
+
 def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[float]]:
     """True if the best w may lie in [0, REACH], and log w of the other minima that may be the global one.
 
@@ -53,36 +108,25 @@ def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[
         raise OutOfReach(f"the loss at w = {w:.6g} is less than its error, for {problem!r}. {reason}".strip())
     if np.argmin(loss) == loss.size - 1:
         raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}: it is flat to rounding.")
-    first = 1 if isinstance(problem.covariates, Gaussian) else 2  # on the sphere the first two w are below REACH
+    ends = ends_of(problem)
+    first = ends.first
     inside = first + np.flatnonzero((loss[first:-1] <= loss[first - 1 : -2]) & (loss[first:-1] <= loss[first + 1 :]))
     minima = [_refined(x, loss, i) for i in inside.tolist()]
     enough = 1.05 * min([float(loss.min()), *(value for _, value in minima)])
-    near_zero = bool(loss[x <= _least(problem)].min() <= enough)
-    return near_zero, [point for point, value in minima if value <= enough and point > _least(problem) - STEP / 2]
-
-
-def _least(problem: Problem) -> float:
-    """log of the w up to which the minima are those of `OriginLoss`, or not told from zero for normal covariates."""
-    return math.log(REACH) - 12 * STEP * isinstance(problem.covariates, Gaussian)
+    near_zero = bool(loss[x <= ends.least].min() <= enough)
+    return near_zero, [point for point, value in minima if value <= enough and point > ends.least - STEP / 2]
 
 
 def _scan(problem: Problem, route: Route | None) -> tuple[Floats, Floats]:
     """log w of the scan, from w = 0 on, and the rough losses."""
-    # beyond 100 times the scale of the nearest token, from its distance or in high dimension from those of the next
-    # ones, the loss rises to its limit like -1/w
-    d, tokens = problem.d, math.log(float(problem.n))
-    far = math.log(2 * d * tokens) / 2 + math.log(100.0)
-    normal = isinstance(problem.covariates, Gaussian)
-    if not normal:
-        far = max(2 / (d - 1) * tokens + math.log(100.0), far)
+    ends = ends_of(problem)
     x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
     noise, together = np.zeros(2), BLOCK
-    while not too_noisy and x[-1] < far:
-        block = _least(problem) + STEP * (x.size - 3 + np.arange(together))
+    while not too_noisy and x[-1] < ends.far:
+        block = ends.least + STEP * (x.size - 3 + np.arange(together))
         w = np.exp(block)
-        count = min(int(np.count_nonzero(block < far + STEP)), _until(noise, float(loss.min())))
-        lower = np.zeros(count) if normal else least_noise(problem.d, float(problem.n), w[:count])
-        beyond = problem.sigma**2 * lower > (1 + ROUGH) * loss.min()
+        count = min(int(np.count_nonzero(block < ends.far + STEP)), _until(noise, float(loss.min())))
+        beyond = problem.sigma**2 * ends.noise(w[:count]) > (1 + ROUGH) * loss.min()
         count = int(np.argmax(beyond)) + 1 if beyond.any() else count
         try:
             more, bias = rough_terms(problem, w, count, route)
@@ -264,12 +308,7 @@ def _minimised(question: tuple[Problem, Route | None]) -> Optimum:
     if problem.law.constant or problem.n == 1:
         return _optimum(problem, _at_zero(problem, route))
     near_zero, starts = competing(problem, route)
-    minima = []
-    if near_zero:
-        if isinstance(problem.covariates, Gaussian):
-            minima = [dataclasses.replace(_at_zero(problem, route), w_error=math.exp(_least(problem)))]
-        else:
-            minima = list(OriginLoss.of(problem, route).minima())
+    minima = ends_of(problem).minima(route) if near_zero else []
     minima += [candidate for x in starts if (candidate := _polished(problem, x, route)) is not None]
     best = min(minima, key=lambda minimum: minimum.loss, default=None)
     if best is None:
@@ -297,7 +336,7 @@ def _polished(problem: Problem, x: float, route: Route | None) -> Minimum | None
         if abs(root) <= INSIDE:
             return local.minimum(root)
         x += HALF_WIDTH * root * (1 if abs(root) < 1 else 1.8)
-        if x < _least(problem) - 2 * HALF_WIDTH:
+        if x < ends_of(problem).least - 2 * HALF_WIDTH:
             return None
     raise OutOfReach(f"no minimum was found near w = {math.exp(x):.6g} for {problem!r}.")
 
