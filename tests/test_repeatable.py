@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lipverify.claims.plan.registry import select_claims  # internal: the patterns of a command
 from tests import PROFILE, ROOT, tree_of
 from tests.slow.rounds import at_most
 from tests.strategies import target
@@ -86,3 +88,9 @@ def imported(path: Path) -> set[str]:
 def test_tests_ask_by_the_target_that_has_no_effect_in_every_run() -> None:
     assert "given" in imported(Path(__file__))
     assert [str(path) for path in (ROOT / "tests").rglob("*.py") if "target" in imported(path)] == []
+
+
+def test_the_claims_that_run_again_on_an_old_machine_exist() -> None:
+    """A claim that had been removed stopped the whole comparison, after twenty minutes of everything before it."""
+    named = runpy.run_path(str(ROOT / ".ci" / "same-verdicts"))["CLAIMS"]
+    assert [pattern for pattern in named if not select_claims([pattern])] == []
