@@ -115,7 +115,7 @@ def tradeoff(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figu
     return Figure(
         caption=rf"""Bias $B$, noise $N$ and their sum, {SAID[law]}: by the exact method (lines; circle: the minimum, at
         $w^*$) and on sampled contexts (points with 95 % intervals). Shaded: the printed $\Omega(L^2/w^2) < B < \Theta(L^2/w + L^2/n)$ with the closest constants
-        that hold for $w \geq 1$. The printed shape of $N$ is $\sigma^2 (w^{{d/2}} + 1)/n$. Dashed: the rates that hold,
+        that hold for $w \geq 1$. The printed shape of $N$ is $\sigma^2 (w^{{d/2}} + 1)/n$. Thin dashes: the rates that hold,
         ${FALLS[law][0]}$ of $B$ and $w^{{(d-1)/2}}/n$ of $N$.""",
         alt=f"""For the {SAID[law]} the bias falls and the noise rises with w; their sum is least at w* =
         {exact["w*"]:.2g}. The bias lies inside the printed range; the noise rises more slowly than is printed.""",

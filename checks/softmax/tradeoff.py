@@ -14,9 +14,9 @@ from lipverify.claims import bound, claim, identity, per_profile
 
 # fmt: off
 HEADINGS = {"softmax.tradeoff": (3, 8, "The tradeoff between bias and noise")}
-TABLE = ("S", "Tradeoff table", r"""Tradeoff & $\mathbf{M}$ large & $\mathbf{M}$ small & Attention decays & quickly with
-    distance & slowly with distance & Number of points that are attended to & fewer & more & Estimator bias & Low & High &
-    Noise Variance & High & Low""")
+TABLE = ("S", "Tradeoff table", r"""Tradeoff & $\mathbf{M}$ large & $\mathbf{M}$ small \\ Attention decays & quickly with
+    distance & slowly with distance \\ Number of points that are attended to & fewer & more \\ Estimator bias & Low & High
+    \\ Noise Variance & High & Low""")
 LAWS = {"affine": {"linear": "1"}, "relu": {"linear": "1/(2 - d*(gamma(d/2)/gamma((d + 1)/2))**2/pi)"}}
 """The share of the linear part in the variance of f. Only this part makes the bias fall at small w, by the share 2 w / d."""
 GRID = {"d": (2, 3, 5, 8), "n": per_profile((1000,), (100, 1000, 10**5)), "L": 10.0}
@@ -30,7 +30,7 @@ UP_TO_BEST: dict[str, Any] = {
 }
 
 claim("softmax.tradeoff/{law}/noise/relevant",
-      bound(slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, truth="0.0002/d",
+      bound(slopes, r"\min_{w \leq w^*} \frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, truth="0.0002/d",
             over=GRID, method="exact"),
       *SAMPLED["N"],
       title="the noise rises with w, up to w*", shows=figures.TERMS_BY_W, **READ, **UP_TO_BEST,
@@ -38,14 +38,14 @@ claim("softmax.tradeoff/{law}/noise/relevant",
       control claims more than its logarithmic derivative $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is
       also the inverse of the number of points that receive attention: fewer as $w$ grows.""")
 claim("softmax.tradeoff/{law}/bias/relevant",
-      bound(slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True,
+      bound(slopes, r"\min_{w \leq w^*} \left(-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}\right)", of="bias", low=0, strict=True,
             truth="0.02*linear/d", over=GRID, method="exact"),
       *SAMPLED["B"],
       title="the bias falls with w, up to w*", shows=figures.TERMS_BY_W, **READ, **UP_TO_BEST,
       finding="""The decrease is slowest at the smallest $w$, where only the linear part of $f$ contributes, by the
       share $2 w / d$: the control claims more than that.""")
 claim("softmax.tradeoff/{law}/bias/relevant/proved",
-      bound(certified_slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", low=0, strict=True, truth="0.02*linear/d",
+      bound(certified_slopes, r"\min_{w \leq w^*} \left(-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}\right)", low=0, strict=True, truth="0.02*linear/d",
             over=GRID | {"n": per_profile((1000,), (100, 1000))}, method="certified"),
       proves="softmax.tradeoff/{law}/bias/relevant", title="the bias falls with w at seven w up to w*: proved",
       kind="derived", **UP_TO_BEST,

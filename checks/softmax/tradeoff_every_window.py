@@ -24,7 +24,7 @@ RISES: dict[str, Any] = {"high": 0, "strict": True}
 BEYOND = (*MODEL, r"from $w = 4 n^{2/(d-1)}$ to twice that, $n = 1000$")
 
 claim("softmax.tradeoff/{law}/bias/every-window",
-      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
+      bound(slope_beyond, r"\log_2 (B(2 w) / B(w)),\ w = 4 n^{2/(d - 1)}", control=(-0.01, {"low": 0, "strict": True}),
             over={"n": 1000}, method="exact", **RISES),
       *SAMPLED["B"],
       kind="stronger", over={"law": "affine", "d": DIMENSIONS}, title="the bias falls with w, for every w", assumes=BEYOND,
@@ -34,13 +34,13 @@ claim("softmax.tradeoff/{law}/bias/every-window",
       because a window that holds one token averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which
       contains the variance over contexts.)""")
 claim("softmax.tradeoff/{law}/bias/every-window",
-      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
+      bound(slope_beyond, r"\log_2 (B(2 w) / B(w)),\ w = 4 n^{2/(d - 1)}", control=(-0.01, {"low": 0, "strict": True}),
             over={"n": 1000}, method="exact", **RISES),
       kind={"relu/*": "convention", "*": "stronger"}, reading={"relu/*": "for every w", "*": ""},
       over={"law": ("relu", "cosine", "quadratic"), "d": (2, 3, 5)}, title="the bias falls with w, for every w",
       assumes=BEYOND, **EVERY)
 claim("softmax.tradeoff/{law}/bias/every-window/proved",
-      bound(proved_slope_beyond, r"\frac{\Delta \log B}{\Delta \log w}", control=(-0.01, {"low": 0, "strict": True}),
+      bound(proved_slope_beyond, r"\log_2 (B(2 w) / B(w)),\ w = 4 n^{2/(d - 1)}", control=(-0.01, {"low": 0, "strict": True}),
             method="certified", over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, **RISES),
       kind="stronger", over={"law": "affine"}, title="the bias falls with w, for every w: disproved",
       assumes=(*MODEL, "from $w = 4 n^{2/(d-1)}$ to twice that, $n = 3$"), **EVERY,

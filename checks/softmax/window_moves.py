@@ -90,7 +90,7 @@ SHRINKS, ALONE = "the window shrinks to the query", "the window holds a bounded 
 SUMMARY = (
     "S",
     "Intuition Summary",
-    """Function change & Desired (attention window, $w_{KQ}$) & Rapid & (Small, Large) & Slow & (Large, Small)""",
+    r"""Function change & Desired (attention window, $w_{KQ}$) \\ Rapid & (Small, Large) \\ Slow & (Large, Small)""",
 )
 AMPLITUDE, FREQUENCY = "a class f = L g: rapid means a larger L", "waves: rapid means a higher frequency"
 """Two readings of "rapid"."""

@@ -480,7 +480,9 @@ def _shape(series: Series, look: Look, points: list[tuple[float, float]]) -> Mar
             "path", d="".join(f"M{_n(px)} {_n(py)}{outline}" for px, py in points), class_=f"marks {series.style}"
         )
     path = "".join(f"{'L' if k else 'M'}{_n(px)} {_n(py)}" for k, (px, py) in enumerate(points))
-    return element("path", d=path, class_="line", stroke_dasharray=_dashes(series, look))
+    # thin, because the curve that it is compared with has its colour and may be dashed too
+    kind = "line rate" if series.style == "dashed" else "line"
+    return element("path", d=path, class_=kind, stroke_dasharray=_dashes(series, look))
 
 
 def _dashes(series: Series, look: Look) -> str | None:

@@ -16,7 +16,7 @@ from lipverify.report.lines import reading
 from lipverify.report.model import Table, Theorem
 from lipverify.report.standing import judged_by, nearest_first, standing
 from lipverify.report.statements import Entry
-from lipverify.report.text import printable, rich
+from lipverify.report.text import Text, printable, rich
 
 
 def theorem(
@@ -46,7 +46,7 @@ def theorem(
         own=readings.own(records),
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records, passages),
-        quoted=tuple(map(rich, dict.fromkeys(record.source.printed for record in (*nearest, *records)))),
+        quoted=tuple(map(_quoted, dict.fromkeys(record.source.printed for record in (*nearest, *records)))),
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
         reason=rich(_reason(nearest)),
@@ -68,6 +68,13 @@ def theorem(
         defines={} if readings.own(records) else symbols,
         topic=topic,
     )
+
+
+def _quoted(printed: str) -> Text:
+    """The words of a source; of a printed table the cells stand between bars, and the rows between semicolons."""
+    parts = re.split(r"(\$.*?\$)", printed)
+    parts[::2] = [words.replace(r" \\", ";").replace(" & ", " | ") for words in parts[::2]]
+    return rich("".join(parts))
 
 
 def _marks(records: Sequence[Record]) -> tuple[str, ...]:
