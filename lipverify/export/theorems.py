@@ -70,9 +70,14 @@ _KERNEL = {
     r"\\operatorname\*\{([^{}]*)\}": r"\\mathop{\\mathrm{\1}}",
     r"\\operatorname\{([^{}]*)\}": r"\\mathop{\\mathrm{\1}}\\nolimits ",
     r"\\[dtc]frac\b": r"\\frac",
+    " / ": r" /\\allowbreak ",
 }
-"""Commands of amsmath that LaTeX itself can replace."""
-_HIGH = re.compile(r"\\(?:frac|sqrt|binom|sum|prod|int|under|over)|\\left\.|\\right\.|\\middle")
+"""Commands of amsmath that LaTeX itself can replace, and the slash, behind which it breaks no line by itself."""
+_BRACKETS = {"cases": [r"\{", r"."]} | {
+    name: [symbols.LATEX.get(end, end) for end in ends or ".."] for name, ends in symbols.MATRICES.items()
+}
+"""The brackets of the environments of amsmath that LaTeX has as an array; those of no entry have none."""
+_HIGH = re.compile(r"\\(?:frac|sqrt|binom|sum|prod|int|under|over|begin)|\\left\.|\\right\.|\\middle")
 _PROVIDED = {
     r"\mathbb": r"\providecommand\mathbb{\mathbf}",
     r"\boldsymbol": r"\providecommand\boldsymbol{\mathbf}",
@@ -96,7 +101,14 @@ def of_the_kernel(formula: str) -> str:
     """
     for command, ours in _KERNEL.items():
         formula = re.sub(command, ours, formula)
+    formula = re.sub(r"\\(begin|end)\{(\w+)\*?\}", _array, formula)
     return formula if _HIGH.search(formula) else re.sub(r"\\(?:left|right)(?![A-Za-z])", "", formula)
+
+
+def _array(end: re.Match[str]) -> str:
+    """The beginning or the end of an environment as that of an array between its brackets."""
+    before, after = _BRACKETS.get(end[2], (".", "."))
+    return rf"\left{before}\begin{{array}}{{*{{9}}{{l}}}}" if end[1] == "begin" else rf"\end{{array}}\right{after}"
 
 
 def words(text: str) -> str:
@@ -144,13 +156,13 @@ def _composed(character: str) -> str:
     return written and rf"\ensuremath{{{written}}}"
 
 
-COLUMNS = {"theorem": 0.23, "printed": 0.25, "measured": 0.30, "verdict": 0.22}
+COLUMNS = {"printed": 0.34, "measured": 0.38, "verdict": 0.28}
 """The columns, and their shares of the width of a line."""
 LINES, BETWEEN = 50, 0.5
 """Lines of one table, which leave room for its head on a page of an article; and the space between rows, in lines."""
 LETTERS = 80
 """Letters of \footnotesize in a line of an article, which its columns share."""
-_BEGIN = r"""\par\noindent\begingroup\ifdim\linewidth<300pt\scriptsize\tabcolsep=2pt\else\footnotesize\fi
+_BEGIN = r"""\par\noindent\begingroup\ifdim\linewidth<300pt\scriptsize\tabcolsep=3pt\else\footnotesize\fi
 %s\begin{tabular}{@{}%s@{}}
 \toprule
 %s\midrule
@@ -163,26 +175,30 @@ _END = r"""\bottomrule
 def theorems(ledger: Ledger) -> bytes:
     """The table of statements; a run that does not fit on a page has several, one below the other."""
     claims = {claim.id: claim for claim in ledger.claims}
-    rows = [(row.paper, _cells(row, claims[row.id])) for row in statements.rows(ledger)]
-    several = len({paper for paper, _ in rows}) > 1
+    rows = [((row.paper, row.heading), _cells(row, claims[row.id])) for row in statements.rows(ledger)]
+    several = len({paper for (paper, _), _ in rows}) > 1
     lines = [_line(map(rich, cells)) for _, cells in rows]
     provided = "".join(f"{ours}%\n" for command, ours in _PROVIDED.items() if any(command in line for line in lines))
     begin = _BEGIN % (provided, "".join(map(_column, COLUMNS.values())), _line(COLUMNS))
     written: list[str] = []
-    room, before = 0.0, ""
-    for (paper, cells), line in zip(rows, lines, strict=True):
-        height = _height(cells) + BETWEEN + 2 * (several and paper != before)
+    room, before = 0.0, ("", "")
+    for (above, cells), line in zip(rows, lines, strict=True):
+        height = _height(cells) + BETWEEN + 3 * (above != before)
         if height > room:
             written += [_END, "\\medskip\n"] if written else []
             written += [begin]
-            room, before = LINES, ""
+            room, before = LINES, ("", "")
         else:
             written += ["\\addlinespace\n"]
         room -= height
-        if several and paper != before:
-            written.append(f"\\multicolumn{{4}}{{@{{}}l@{{}}}}{{\\emph{{{rich(paper)}}}}} \\tabularnewline\n")
+        titles = [rf"\emph{{{rich(above[0])}}}"] * (several and above[0] != before[0])
+        titles += [rf"\textbf{{{rich(above[1])}}}"] * (above != before)
+        written += [
+            rf"\multicolumn{{3}}{{@{{}}p{{\linewidth}}@{{}}}}{{\raggedright {title}}} \tabularnewline" + "\n"
+            for title in titles
+        ]
         written.append(line)
-        before = paper
+        before = above
     table = "".join([*written, _END]) if rows else "% no claim\n"
     return f"{_head(ledger, table)}{table}".encode()
 
@@ -197,7 +213,7 @@ def _head(ledger: Ledger, table: str) -> str:
 
 
 def _column(share: float) -> str:
-    return rf"p{{\dimexpr{share}\linewidth-1.5\tabcolsep\relax}}"
+    return rf"p{{\dimexpr{share}\linewidth-1.34\tabcolsep\relax}}"
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -217,12 +233,7 @@ def _cells(row: statements.Row, record: Record) -> tuple[str, ...]:
     verdict = f"{VERDICTS[row.verdict]} {row.range}".strip()
     printed = f"${row.statement}$" if row.statement.strip() else row.printed
     measured = "; ".join(map(_measured, row.numbers)) or "–"
-    return (
-        f"{row.heading}{apart}",
-        printed,
-        measured,
-        "; ".join(filter(None, [verdict, row.grade, *readings.marks(record)])),
-    )
+    return (f"{printed}{apart}", measured, "; ".join(filter(None, [verdict, row.grade, *readings.marks(record)])))
 
 
 def _measured(number: statements.Number) -> str:

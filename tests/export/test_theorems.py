@@ -35,7 +35,7 @@ KERNEL = set(
     "par noindent begingroup endgroup footnotesize begin end dimexpr linewidth tabcolsep relax toprule midrule "  # noqa: SIM905
     "bottomrule addlinespace medskip raggedright tabularnewline multicolumn emph providecommand allowbreak ensuremath "
     "textbackslash textasciicircum textasciitilde textless textgreater textbar textquotesingle textasciigrave texttt "
-    "ifdim else fi scriptsize hspace "
+    "ifdim else fi scriptsize hspace textbf "
     "ldots surd S dag ddag left right middle mbox mathop mathrm nolimits limits choose sqrt not".split()
 )
 """The commands that stand around formulas, all of LaTeX itself or of booktabs."""
@@ -134,7 +134,8 @@ def test_there_is_a_row_for_each_row_of_the_table_of_statements() -> None:
     found = [line.removeprefix(r"\raggedright \hspace{0pt}") for line in theorems(BOOK).decode().split("\n& ")]
     assert len(rows(BOOK)) == 6
     papers = [paper for paper, _ in groupby(row.paper for row in rows(BOOK))]
-    assert theorems(BOOK).decode().count(r"\tabularnewline") == 1 + len(papers) + 6
+    headings = [heading for heading, _ in groupby((row.paper, row.heading) for row in rows(BOOK))]
+    assert theorems(BOOK).decode().count(r"\tabularnewline") == 1 + len(papers) + len(headings) + 6
     for paper in papers:
         assert theorems(BOOK).decode().count(rf"\emph{{{words(paper)}}}") == papers.count(paper)
     for row in rows(BOOK):
@@ -161,6 +162,12 @@ def test_a_long_run_is_several_tables_each_with_its_head() -> None:
         (r"R_k \leq \text{twice the noise, at } d = 2", "$R_k \\leq$ twice the noise, at $d = 2$"),
         (r"\operatorname{tr} M", r"$\mathop{\mathrm{tr}}\nolimits  M$"),
         (r"\operatorname{erf}(w) \binom{n}{2}", r"\mathrm{erf}"),
+        (
+            r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}",
+            r"$\left(\begin{array}{*{9}{l}} a & b \\ c & d \end{array}\right)$",
+        ),
+        (r"f = \begin{cases} 0 & x < 0 \\ 1 \end{cases}", r"0 & x < 0 \\ 1 \end{array}\right."),
+        ("a / b", r"a /\allowbreak b"),
     ],
 )
 def test_a_formula_can_break_and_needs_no_amsmath(statement: str, cell: str) -> None:

@@ -325,8 +325,10 @@ class _Latex(_Writer):
     def sized(self, command: str, fence: Part) -> str:
         return f"\\{command}{self.part(fence)}"
 
-    def grid(self, name: str, *_: Part) -> str:
-        self.refuse(rf"\begin{{{name}}}")
+    def grid(self, name: str, *lines: Part) -> str:
+        rows = r" \\ ".join(" & ".join(self.content(cell).strip(" ") for cell in line.parts) for line in lines)
+        columns = f"{{{'l' * max(len(line.parts) for line in lines)}}}" if name == "array" else ""
+        return rf"\begin{{{name}}}{columns} {rows} \end{{{name}}}"
 
 
 def _spaced(before: str, after: str) -> str:
