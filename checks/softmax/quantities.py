@@ -127,7 +127,7 @@ MODEL = (
     r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
 )
 """The assumptions of every theorem that states no others."""
-LARGE_N = ("large n", "L", "sigma > 0")
+LARGE_N = ("L", "sigma > 0", "large n")
 """What the window theorem covers: every L and sigma, and all n from a number on that it names."""
 EXPONENT = {
     "noise": r"\text{limit exponent of } n N / \sigma^2 \text{ in } w",

@@ -108,9 +108,9 @@ def _compared(surprises: int, new: int, claims: int) -> str:
     rest = "every other verdict" if new else "every verdict"
     first = f"{counted(new, 'claim')} without a recorded verdict; " if new else ""
     return first + (
-        f"{rest} is the one that the claim records."
+        f"{rest} is the one that its file expects."
         if not surprises
-        else f"{counted(surprises, 'verdict')} not the one that the claim records (marked ≠)."
+        else f"{counted(surprises, 'verdict')} not the one that its file expects (marked ≠)."
     )
 
 

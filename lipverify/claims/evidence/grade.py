@@ -20,14 +20,14 @@ from lipverify.foundation.noted import Grade, Made
 GRADES: dict[Grade, str] = {
     "proved": "a theorem that lipverify's checker certified states this number, or states the claim while the number "
     "is measured besides; its sentence stands beside the claim",
-    "exact": "a value without error, as its function returned it: a fraction, an expression of SymPy, or the certified "
-    "ends of a ball, printed with ±; that the function computes what the title says rests on its author",
+    "exact": "a value without error, as its function returned it: a fraction, an expression of SymPy, or an interval "
+    "between certified ends, printed with ±; that the function computes what the title says rests on its author",
     "bounded": "an error bound that a method of lipverify made",
     "extrapolated": f"a limit, from local slopes over many decades: right {ASSUMPTION}",
     "sampled": "a 95 % confidence interval",
     "estimated": "an error without a bound, or one that the claim's own function states",
     "observed": "training, with the spread of its seeds",
-    "by hand": "exact steps, and an argument in words in the document named beside the claim; counted apart",
+    "by hand": "exact steps, and an argument in words in the document named beside the claim",
 }
 """Kind of evidence for a number, the strongest first, and "by hand" apart; a claim has the weakest of its cells."""
 ORDER: tuple[Grade, ...] = tuple(grade for grade in GRADES if grade != "by hand")
