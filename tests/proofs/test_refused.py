@@ -120,11 +120,16 @@ INVALID: tuple[tuple[str, Callable[[], object]], ...] = (
     ("Powers", lambda: Pieces((0.5,), ((0.0, 1.0), (0.0, 1.0)))),  # a smooth join
 )
 """The rule, and what breaks it."""
+DEAR = ("smaller most_signal", "larger least_tokens", "aligned blocks")
+"""Seconds of search each before the refusal."""
 
 
 @pytest.mark.parametrize(
     ("error", "says", "ask"),
-    [*((OutOfReach, *case) for case in OUT_OF_REACH), *((InvalidInput, *case) for case in INVALID)],
+    [
+        *(pytest.param(OutOfReach, *case, marks=[pytest.mark.slow] * (case[0] in DEAR)) for case in OUT_OF_REACH),
+        *((InvalidInput, *case) for case in INVALID),
+    ],
 )
 def test_what_cannot_be_proved_is_refused_in_one_line(error: Any, says: str, ask: Callable[[], object]) -> None:
     with pytest.raises(error, match=says) as refusal:

@@ -41,7 +41,7 @@ def outside(law: Law, d: int, n: int, w: float, route: Any = None) -> Outcome:
 @pytest.mark.parametrize(
     ("L", "d", "n", "w"),
     [
-        (70.92282123329394, 5, 10, 1.2591740522249106e-06),
+        pytest.param(70.92282123329394, 5, 10, 1.2591740522249106e-06, marks=pytest.mark.slow),
         (64.03, 3, 1000, 4.9e-9),
         (68.01, 15, 2, 0.028),
     ],
@@ -75,6 +75,6 @@ def swept(seed: object) -> tuple[Law, int, int, float]:
 
 
 def test_the_exact_method_is_inside_its_error_at_every_window() -> None:
-    outcomes = {seed: outside(*swept(seed)) for seed in range(24)}
-    assert sum(bool(each.by) for each in outcomes.values()) >= 16, "most are compared, not refused"
+    outcomes = {seed: outside(*swept(seed)) for seed in range(16)}
+    assert sum(bool(each.by) for each in outcomes.values()) >= 11, "most are compared, not refused"
     assert {seed: each for seed, each in outcomes.items() if not each.ratio <= 1} == {}
