@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -219,21 +217,3 @@ def test_claims_are_selected_by_id_stem_and_wildcard() -> None:
     assert len(select_claims(["*/ambient"])) >= 8
     with pytest.raises(InvalidInput, match=r"did you mean 'softmax\.window-printed'"):
         select_claims(["softmax.window-print"])
-
-
-def test_reading_claims_imports_no_numerical_library() -> None:
-    """One process for all commands: what the first of them imports is there after each."""
-    program = """
-import sys
-from lipverify.cli import main
-heavy = {"scipy", "sympy", "matplotlib", "flint", "pebble", "lipverify.loss.methods"}
-for command in ("list", "explain softmax.window-printed", "list no.such.claim", "complete softmax.w"):
-    try:
-        main(command.split())
-    except SystemExit:
-        print("loaded", command, sorted(heavy & set(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = [line for line in done.stdout.splitlines() if line.startswith("loaded ")]
-    assert len(loaded) == 4
-    assert all(line.endswith(" []") for line in loaded), loaded

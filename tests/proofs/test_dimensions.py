@@ -61,7 +61,7 @@ def test_the_evaluator_finds_the_theorem_true_up_to_fifty_and_in_large_dimension
     assert statements.wrong(proof(law, W, K).statement) == []
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", [*SMOOTH, pytest.param("relu", marks=pytest.mark.slow)])
 def test_the_evaluator_finds_false_statements_false(law: str) -> None:
     """The false statements have bounds on w* or the loss past the optimum, or formulas of another law or power."""
     said, k = proof(law).statement, {name: form.shown(Fraction(text)) for name, text in proof(law).stated.items()}
@@ -153,7 +153,7 @@ def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) ->
                     assert (sigma_square * N + B) / Q >= U * 0.99, d
 
 
-@pytest.mark.parametrize("W", [1e4, 1e6])
+@pytest.mark.parametrize("W", [1e4, pytest.param(1e6, marks=pytest.mark.slow)])
 def test_noise_and_bias_of_two_lines_lie_beyond_their_bounds(W: float) -> None:
     """As for smooth laws. Below `first` the bias alone exceeds the loss at the optimum."""
     k = known("relu", W)

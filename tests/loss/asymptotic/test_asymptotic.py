@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from dataclasses import astuple
 from typing import Any
 
@@ -158,17 +156,6 @@ def test_the_closed_forms_equal_the_derived_ones(law: Law, dimension: int) -> No
             assert other is None or not known(law)
         else:  # logarithms of gamma functions, to a few roundings of their size
             assert astuple(one) == pytest.approx(astuple(other), rel=1e-12, abs=1e-12)
-
-
-def test_a_refusal_derives_nothing() -> None:
-    script = (
-        "import sys; from lipverify import Problem, loss_terms; from lipverify.laws import *\n"
-        "for law in (Affine(), ReLU(), Quadratic(), Cosine()):\n"
-        "    try: loss_terms(Problem(d=5, n=100, law=law), 5.0, 'asymptotic')\n"
-        "    except Exception as refused: print(type(refused).__name__, 'sympy' in sys.modules)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.split() == ["OutOfReach", "False"] * 4
 
 
 @pytest.mark.parametrize("tokens", [10**12, 1e30])

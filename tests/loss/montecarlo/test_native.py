@@ -288,7 +288,7 @@ TAMPERED = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("change", by_day(TAMPERED))
+@pytest.mark.parametrize("change", by_day(TAMPERED, most=2))
 def test_a_library_that_computes_wrongly_is_refused_and_deleted(change: tuple[str, str], folder: Path) -> None:
     with pytest.raises(OutOfReach, match=r"^backend = 'native': what .* made of the code computes wrongly; .*numpy\.$"):
         compiling.compiled(changed(assembled("native.c"), change), native._computes)
