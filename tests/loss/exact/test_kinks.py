@@ -299,7 +299,9 @@ def test_the_message_for_steep_links_names_a_remedy() -> None:
     """Four steep points are more than the search looks for."""
     steps = (-0.7, -0.3, 0.1, 0.5)
     blunt, sharp = (
-        loss_terms(Problem(d=2, n=30, law=Ridge(lambda z: sum(np.tanh(50 * (z - at)) for at in steps), kinks=k)), 300.0)
+        loss_terms(
+            Problem(d=2, n=30, law=Ridge(lambda z: sum(np.tanh(300 * (z - at)) for at in steps), kinks=k)), 300.0
+        )
         for k in ((), steps)
     )
     assert "next to it to kinks=(...)" in blunt.reason

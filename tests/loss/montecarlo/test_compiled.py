@@ -938,7 +938,7 @@ def test_the_benchmark_fails_and_names_the_fault(capsys: pytest.CaptureFixture[s
     gpu = runpy.run_path(str(ROOT / "benchmarks" / "gpu.py"))
     with emulated_gpu() as cupy:
         assert gpu["wrong"]((7,), 2) == []
-        assert gpu["unequal"](40, 7) == []
+        assert gpu["unequal"](260, 7) == []
         gpu["print_end_to_end"](4)
         assert re.search(r"cupy: .*\n.*native: .*\n.*numpy: .*\nmemory on the device", capsys.readouterr().out)
         run = cupy.run_kernel
@@ -952,10 +952,12 @@ def test_the_benchmark_fails_and_names_the_fault(capsys: pytest.CaptureFixture[s
             with patch.dict(gpu["main"].__globals__, wrong=lambda: lines, print_machine=lambda: None):
                 assert gpu["main"]() == 1
         other = launch.uniforms
-        with patch.object(launch, "uniforms", lambda seed, *given: other(seed + 1, *given)):
-            unequal = gpu["unequal"](40, 7)
+        some = dict([*gpu["PATHS"].items()][::4])
+        mistaken_draws = patch.object(launch, "uniforms", lambda seed, *given: other(seed + 1, *given))
+        with mistaken_draws, patch.dict(gpu["unequal"].__globals__, PATHS=some):
+            unequal = gpu["unequal"](260, 7)
     assert [line.split(",")[0].split(" ")[0] for line in lines] == [*LAWS, "uniforms", "moments"]
-    assert {line.partition(", by")[0] for line in unequal} == set(gpu["PATHS"])
+    assert {line.partition(", by")[0] for line in unequal} == set(some)
     assert capsys.readouterr().out.count("WRONG: ") == len(lines)
 
 
