@@ -150,24 +150,6 @@ def test_at_equality_the_ratio_decides_and_far_from_the_edge_the_interval_does()
     assert (far.interval, far.note) == (Interval.around(law.exponent, law.error), "")
 
 
-@pytest.mark.parametrize(("power", "verdict"), [("1", "supported"), ("0", "refuted"), ("2", "refuted")])
-def test_a_power_of_the_logarithm_is_distinguished_from_its_neighbours(
-    power: str, verdict: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "logs.py"
-    path.write_text(f"""
-import math
-from lipverify.claims import claim, exponent
-
-def entropy(n):
-    return 3 * n**0.5 * math.log(n) / math.log(n) ** {power}, 1e-12 * n**0.5
-
-claim("mine.entropy", exponent(entropy, r"H / (\\log n)^{power}", equals="1/2"), source=("N", "p", "q"), kind="derived")
-""")
-    record = run(select_claims([str(path)], QUICK), jobs=0).claims[0]
-    assert (record.verdict, record.control.caught) == (verdict, True), record.problem
-
-
 # ---- the claims that come with lipverify
 
 
