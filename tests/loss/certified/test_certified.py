@@ -329,7 +329,7 @@ TAMPERED: dict[str, tuple[Callable[[], tuple[Any, Any]], Any, str, Callable[...,
     "the end of the series": (
         lambda: by_series(Nodes(-30.0, 0.125, 262), 12), PowerSeries, "_rest", lambda self, k: ZERO,
     ),
-    "the images": (lambda: by_transform(FINE, 300, 0.25), MellinTransform, "_images", lambda self, u: ZERO),
+    "the images": (lambda: by_transform(FINE, 300, 0.25, 500), MellinTransform, "_images", lambda self, u: ZERO),
     "the frequencies": (
         lambda: by_transform(FINE, 1200, 0.5, 300), MellinTransform, "_truncated", lambda self, k: ZERO,
     ),
