@@ -52,6 +52,13 @@ class Examples:
         settings.load_profile("examples" if isinstance(item, pytest.DoctestItem) else PROFILE)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """With `-n`, a file runs in one process: what its tests share is computed once."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "loadfile"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Examples())
 

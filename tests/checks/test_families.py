@@ -11,7 +11,7 @@ from lipverify.linear_transformer import best_step, step_risk
 from lipverify.prompts import Prompts, predictors, risk
 
 
-@pytest.mark.parametrize("condition", [1.0, 5.0])
+@pytest.mark.parametrize("condition", [pytest.param(1.0, marks=pytest.mark.slow), 5.0])
 def test_no_other_multiple_is_better(condition: float) -> None:
     d, n = 4, 30
     here = Prompts(d=d, n=n, covariates=Gaussian(np.geomspace(1.0, 1 / condition, d)), sigma=1.0)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -152,24 +150,6 @@ def test_at_equality_the_ratio_decides_and_far_from_the_edge_the_interval_does()
     assert (far.interval, far.note) == (Interval.around(law.exponent, law.error), "")
 
 
-@pytest.mark.parametrize(("power", "verdict"), [("1", "supported"), ("0", "refuted"), ("2", "refuted")])
-def test_a_power_of_the_logarithm_is_distinguished_from_its_neighbours(
-    power: str, verdict: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "logs.py"
-    path.write_text(f"""
-import math
-from lipverify.claims import claim, exponent
-
-def entropy(n):
-    return 3 * n**0.5 * math.log(n) / math.log(n) ** {power}, 1e-12 * n**0.5
-
-claim("mine.entropy", exponent(entropy, r"H / (\\log n)^{power}", equals="1/2"), source=("N", "p", "q"), kind="derived")
-""")
-    record = run(select_claims([str(path)], QUICK), jobs=0).claims[0]
-    assert (record.verdict, record.control.caught) == (verdict, True), record.problem
-
-
 # ---- the claims that come with lipverify
 
 
@@ -219,21 +199,3 @@ def test_claims_are_selected_by_id_stem_and_wildcard() -> None:
     assert len(select_claims(["*/ambient"])) >= 8
     with pytest.raises(InvalidInput, match=r"did you mean 'softmax\.window-printed'"):
         select_claims(["softmax.window-print"])
-
-
-def test_reading_claims_imports_no_numerical_library() -> None:
-    """One process for all commands: what the first of them imports is there after each."""
-    program = """
-import sys
-from lipverify.cli import main
-heavy = {"scipy", "sympy", "matplotlib", "flint", "pebble", "lipverify.loss.methods"}
-for command in ("list", "explain softmax.window-printed", "list no.such.claim", "complete softmax.w"):
-    try:
-        main(command.split())
-    except SystemExit:
-        print("loaded", command, sorted(heavy & set(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = [line for line in done.stdout.splitlines() if line.startswith("loaded ")]
-    assert len(loaded) == 4
-    assert all(line.endswith(" []") for line in loaded), loaded

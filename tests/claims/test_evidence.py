@@ -450,10 +450,17 @@ def test_a_sampled_number_is_not_graded_bounded_by_declaration(tmp_path: Path) -
 
 
 def test_a_claim_without_library_code_is_graded_estimated(tmp_path: Path) -> None:
-    text = 'def one():\n    return 1.0, 1e-9\nclaim("mine.one", bound(one, "x", high=2, control=0.5, {}), SOURCE)'
+    """Or as sampled, if it takes contexts: such functions were once graded as if their errors were bounds."""
+    text = 'def one({}):\n    return 1.0, 1e-9\nclaim("mine.one", bound(one, "x", high=2, control=0.5, {}), SOURCE)'
     for how in ("", 'method="exact"', 'method=(None, "bounded")', 'method="certified"', 'method="symbolic"'):
-        [cell] = record_of(tmp_path, text.format(how)).cells
+        [cell] = record_of(tmp_path, text.format("", how)).cells
         assert (cell.grade, cell.method) == ("estimated", "own function")
+    for how, grade in (
+        ("", "sampled"),
+        ('method="exact"', "sampled"),
+        ('method=("montecarlo", "observed")', "observed"),
+    ):
+        assert record_of(tmp_path, text.format("contexts", how)).grade == grade
 
 
 def test_a_value_that_is_kept_says_where_it_is_from_each_time(tmp_path: Path) -> None:

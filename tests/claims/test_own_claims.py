@@ -194,24 +194,6 @@ def test_two_claims_on_one_function_share_its_measurements(tmp_path: Path) -> No
     assert len(one) == QUICK.points
 
 
-@pytest.mark.parametrize(
-    ("takes", "how", "grade"),
-    [
-        ("x", "", "estimated"),
-        ("x", 'method="exact",', "estimated"),
-        ("x, contexts", "", "sampled"),
-        ("x, contexts", 'method="exact",', "sampled"),
-        ("x, contexts", 'method=("montecarlo", "observed"),', "observed"),
-    ],
-)
-def test_functions_with_contexts_are_sampled_and_those_with_errors_estimated(
-    takes: str, how: str, grade: str, tmp_path: Path
-) -> None:
-    """Such functions were once graded as if their errors were bounds."""
-    text = SQUARE.replace("square(x)", f"square({takes})").replace('high="x",', f'high="x", {how}')
-    assert verified(tmp_path, text)["mine.square"].grade == grade
-
-
 def test_a_function_without_a_signature_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="does not say what it takes"):
         claims_in(tmp_path, SQUARE.replace("square,", "max,"))

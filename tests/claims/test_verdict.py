@@ -62,29 +62,23 @@ def test_the_margin_is_how_much_wider_the_interval_could_be(measured: Interval, 
         assert decide(wide, allowed) != verdict
 
 
-@pytest.mark.parametrize(
-    "measured", [Interval(math.nan, 1.0), Interval(0.0, math.nan), Interval(math.nan, math.nan), Interval(2.0, 1.0)]
-)
-def test_not_a_number_and_a_reversed_interval_are_errors(measured: Interval) -> None:
-    assert decide(measured, Allowed(low=0.0)) == "error"
+EDGE, INF = Interval(1.0, 1.0), math.inf
+DECIDED: list[tuple[Interval, Allowed, Verdict]] = [
+    *((Interval(*ends), Allowed(low=0.0), "error") for ends in ((math.nan, 1.0), (0.0, math.nan), (2.0, 1.0))),
+    *((Interval(0.0, 1.0), allowed, "error") for allowed in (Allowed(low=math.nan), Allowed(low=2.0, high=1.0))),
+    (Interval(None, None), Allowed(low=0.0), "inconclusive"),
+    (Interval(1.0, None), Allowed(low=0.0), "supported"),
+    (Interval(-INF, INF), Allowed(low=0.0, high=1.0), "inconclusive"),
+    (EDGE, Allowed(low=1.0), "supported"),
+    (EDGE, Allowed(low=1.0, open=True), "refuted"),
+    (EDGE, Allowed(low=1.0, high=1.0), "supported"),
+]
+"""No number, no range, ends that are not bounded, and edges, which belong to closed ranges only."""
 
 
-def test_a_range_that_is_not_a_range_is_an_error() -> None:
-    assert decide(Interval(0.0, 1.0), Allowed(low=math.nan)) == "error"
-    assert decide(Interval(0.0, 1.0), Allowed(low=2.0, high=1.0)) == "error"
-
-
-def test_an_unbounded_interval_decides_nothing_bounded() -> None:
-    assert decide(Interval(None, None), Allowed(low=0.0)) == "inconclusive"
-    assert decide(Interval(1.0, None), Allowed(low=0.0)) == "supported"
-    assert decide(Interval(-math.inf, math.inf), Allowed(low=0.0, high=1.0)) == "inconclusive"
-
-
-def test_edges_belong_to_closed_ranges_only() -> None:
-    edge = Interval(1.0, 1.0)
-    assert decide(edge, Allowed(low=1.0)) == "supported"
-    assert decide(edge, Allowed(low=1.0, open=True)) == "refuted"
-    assert decide(edge, Allowed(low=1.0, high=1.0)) == "supported"
+@pytest.mark.parametrize(("measured", "allowed", "verdict"), DECIDED)
+def test_the_ends_decide(measured: Interval, allowed: Allowed, verdict: Verdict) -> None:
+    assert decide(measured, allowed) == verdict
 
 
 WORSE: tuple[Verdict, ...] = ("supported", "inconclusive", "refuted", "error")

@@ -90,7 +90,7 @@ def test_a_law_invalid_in_every_dimension_is_refused_once(capsys: pytest.Capture
         ("softmax.hoelder/window", {"rough-0.25-2", "rough-0.5-2"}),
         ("softmax.lipschitz-notion/breaks/clip/window/proved", {f"clip-{d}" for d in (2, 3, 5)}),
         ("softmax.covariance-inversion", {"covariance-space"}),
-        ("lowrank.boundary", {"lowrank-radius", "lowrank-tiny-ball"}),
+        pytest.param("lowrank.boundary", {"lowrank-radius", "lowrank-tiny-ball"}, marks=SLOW),
         # tests/proofs/test_blocks.py proves one of these
         pytest.param("lowrank.recovery/sphere/blocks/explicit/proved", BLOCKS, marks=SLOW),
         ("lt.second-order", {"lt-layers"}),

@@ -16,7 +16,7 @@ from tests import ROOT
 
 FOLDER = ROOT / "docs" / "gallery"
 PAGE = (ROOT / "docs" / "gallery.md").read_text()
-QUICK = {"diagonal_weights", "full_weights", "prediction", "low_rank_estimates"}
+QUICK = {"diagonal_weights", "full_weights", "prediction"}
 """Pictures that take about a second. The others take up to twenty seconds."""
 
 

@@ -25,21 +25,42 @@ def printed(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def test_importing_the_packages_loads_no_numerical_library() -> None:
-    loaded = "print(sorted({'numpy', 'scipy', 'sympy', 'matplotlib', 'flint', 'msgspec'} & set(sys.modules)))"
-    none, some = printed(f"import sys, {', '.join(PACKAGES)}; {loaded}; lipverify.Problem; {loaded}").splitlines()
-    assert none == "[]"
-    assert "numpy" in some
+NUMERICAL = ("numpy", "scipy", "sympy", "matplotlib", "flint", "msgspec")
+PROBLEM = "import lipverify as lv; problem = lv.Problem(d=5, n=100, law=lv.laws.ReLU())"
+COMMANDS = """from lipverify.cli import main
+for command in ("list", "explain softmax.window-printed", "list no.such.claim", "complete softmax.w"):
+    try: main(command.split())
+    except SystemExit: pass"""
+REFUSALS = f"""from lipverify.errors import OutOfReach; {PROBLEM}
+for law in (lv.laws.Affine(), lv.laws.ReLU(), lv.laws.Quadratic(), lv.laws.Cosine()):
+    try: raise SystemExit(lv.loss_terms(problem.replace(law=law), 5.0, "asymptotic"))
+    except OutOfReach: pass"""
+LIGHT: dict[str, tuple[str, tuple[str, ...], str, str]] = {
+    "the packages": (f"import {', '.join(PACKAGES)}", NUMERICAL, "lipverify.Problem", "numpy"),
+    "the plugin": ("import pytest, lipverify.pytest_plugin", NUMERICAL, "lipverify.Problem", "numpy"),
+    "a window": (
+        f"{PROBLEM}; lv.optimal_window(problem)", ("sympy", "flint", "scipy.optimize", "scipy.linalg"),
+        "lv.optimum.optimal_scale(problem)", "sympy",
+    ),
+    "a refusal to derive": (REFUSALS, ("sympy",), "lv.leading(law)", "sympy"),
+    "commands about claims": (
+        COMMANDS, (*NUMERICAL[1:5], "pebble", "lipverify.loss.methods"), "import lipverify.loss.methods",
+        "lipverify.loss.methods",
+    ),
+}  # fmt: skip
+"""What is done, the modules that it needs not, and what needs one of them."""
 
 
-def test_a_window_needs_no_symbols_and_no_optimiser() -> None:
-    """Half of the modules that the first optimal w would load; one near the origin and the optimal c do need them."""
-    loaded = "print(sorted({'sympy', 'flint', 'scipy.optimize', 'scipy.linalg'} & set(sys.modules)))"
-    problem = "import sys, lipverify as lv; problem = lv.Problem(d=3, n=100, law=lv.laws.ReLU())"
-    asked = f"lv.optimal_window(problem); {loaded}; lv.optimum.optimal_scale(problem); {loaded}"
-    none, some = printed(f"{problem}; {asked}").splitlines()
-    assert none == "[]"
-    assert "sympy" in some
+@pytest.mark.parametrize("what", LIGHT)
+def test_what_needs_no_library_loads_none(what: str) -> None:
+    code, heavy, more, loads = LIGHT[what]
+    loaded = f"print(sorted({{*{heavy}}} & set(sys.modules)), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\n{loaded}\n{more}\n{loaded}"], capture_output=True, text=True
+    )
+    none, some = done.stderr.splitlines()[-2:]
+    assert (done.returncode, none) == (0, "[]")
+    assert loads in some
 
 
 @pytest.mark.parametrize("package", ALL)

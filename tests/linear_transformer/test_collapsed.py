@@ -262,7 +262,7 @@ WRONG = {
 }
 
 
-BY_NIGHT = ("a sign of the loss", "the damping by the cap")
+BY_NIGHT = ("a sign of the loss", "the damping by the cap", "a block of a diagonal layer", "what is lost")
 """Compiled by night alone: a mistake in the loss, and one in its gradient, of which others remain by day."""
 SOURCE = (files("lipverify.linear_transformer.training") / "collapsed.c").read_text(encoding="utf-8")
 

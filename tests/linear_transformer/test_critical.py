@@ -63,7 +63,7 @@ def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: f
     [
         ("uniform-0", 3),
         pytest.param("uniform-3", 2, marks=pytest.mark.slow),
-        ("uniform-5", 1),
+        pytest.param("uniform-5", 1, marks=pytest.mark.slow),
         pytest.param("levels-1-3", 2, marks=pytest.mark.slow),
     ],
 )

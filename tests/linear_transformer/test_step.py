@@ -115,7 +115,10 @@ LAWS: dict[str, Covariates] = {
 }
 
 
-@pytest.mark.parametrize("name", LAWS)
+by_day = [pytest.param(name, marks=[pytest.mark.slow] * (name == "gamma")) for name in LAWS]
+
+
+@pytest.mark.parametrize("name", by_day)
 def test_samples_agree_for_any_covariates_and_detect_another_length(name: str) -> None:
     A = np.random.default_rng(3).normal(size=(3, 3)) / 2
     prompts = Prompts(d=3, n=6, covariates=LAWS[name], tasks=Sparse(2), sigma=0.5, query=Sphere())
@@ -127,7 +130,7 @@ def test_samples_agree_for_any_covariates_and_detect_another_length(name: str) -
     assert step_risk(prompts, best_step(prompts)).value < exact.value
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", by_day)
 def test_moments_are_those_of_draws(name: str) -> None:
     law, S = LAWS[name], np.array([[1.0, 0.5, 0.0], [0.5, 2.0, -0.25], [0.0, -0.25, 0.5]])
     x = law.draw(np.random.default_rng(0), (400_000, 3))

@@ -67,7 +67,7 @@ def test_the_other_route_is_refused_at_once() -> None:
         (Problem(d=8, n=1e6, law=ReLU()), 50.0),
         (Problem(d=2, n=50, law=Cosine(L=5.0)), 10.0),
         (Problem(d=5, n=1000, law=kinked(0.2)), 5.0),
-        (Problem(d=3, n=1000, law=kinked(-0.5, 0.1, 0.4)), 5.0),
+        pytest.param(Problem(d=3, n=1000, law=kinked(-0.5, 0.1, 0.4)), 5.0, marks=pytest.mark.slow),
         (Problem(d=4, n=30, law=Ridge(np.tanh)), 2.0),
     ],
     ids=lambda each: f"{each.law.name} {each.d}" if isinstance(each, Problem) else str(each),

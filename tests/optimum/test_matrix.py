@@ -30,7 +30,7 @@ from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
 FAR, CLEAR = 2.5, 3.0
-REPETITIONS, MOST_MISSES = 100, 14
+REPETITIONS, MOST_MISSES = 50, 9
 
 
 def misses(found: MatrixOptimum, truth: Floats, raw: bool = False) -> NDArray[np.bool_]:
@@ -40,7 +40,7 @@ def misses(found: MatrixOptimum, truth: Floats, raw: bool = False) -> NDArray[np
 
 
 def test_its_intervals_cover() -> None:
-    """Of 100 intervals at 95 %, more than 14 miss with probability 1.4e-4; seven such counts, once and for all."""
+    """Of 50 intervals at 95 %, more than 9 miss with probability 1.6e-4; seven such counts, once and for all."""
     problem = Problem(d=2, n=4, law=Affine(L=3.0))
     exact = optimal_window(problem)
     truth = exact.w * np.eye(2)
@@ -54,7 +54,7 @@ def test_its_intervals_cover() -> None:
     # the asymmetry is a valid test: its chances fall below 0.05 no more often than they say
     assert sum(one.asymmetry_chance < 0.05 for one in found) <= MOST_MISSES
     # power: nearly all intervals miss an optimum that is wrong by a fifth
-    assert sum(bool(misses(one, 0.8 * truth)[0, 0]) for one in found) > 90
+    assert sum(bool(misses(one, 0.8 * truth)[0, 0]) for one in found) > 45
 
 
 @pytest.mark.parametrize(

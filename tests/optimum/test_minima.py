@@ -131,7 +131,7 @@ def test_the_claimed_error_covers_the_minimum_of_certified_losses(d: int, n: int
 @pytest.mark.parametrize(
     ("law", "d", "n", "sigma"),
     [
-        (Quadratic(), 5, 10, 0.1),
+        pytest.param(Quadratic(), 5, 10, 0.1, marks=pytest.mark.slow),
         pytest.param(Cosine(L=2.0), 3, 30, 0.5, marks=pytest.mark.slow),
         (ReLU(L=2.0), 3, 4, 3.0),
     ],

@@ -135,7 +135,7 @@ def test_general_problems_are_trained(attention: Any) -> None:
     assert M[-1][0, 0] > 5 * np.max(np.abs(M[-1] - np.diag(np.diag(M[-1]))))
 
 
-@pytest.mark.parametrize("batch", [16, 40_000])
+@pytest.mark.parametrize("batch", [16, pytest.param(40_000, marks=pytest.mark.slow)])
 def test_runs_are_functions_of_their_addresses(batch: int) -> None:
     """Also where a batch is evaluated a part at a time."""
     how: dict[str, Any] = {"steps": 5, "batch": batch, "every": 2}

@@ -44,7 +44,9 @@ VALID: dict[str, dict[str, Any]] = {
     "prove_ridge": {"sigma_1": 0.5, "sigma_2": 1.0, "level": 2, "d": 2, "n": 10**6, "first": "yx"},
 }  # fmt: skip
 """Arguments with which each function proves something."""
-LONG = {"prove_every_n", "prove_aligned", "prove_aligned_blocks"}
+LONG = {"prove_every_n", "prove_every_dimension", "prove_not_isotropic"} | {
+    f"prove_{what}" for what in ("not_aligned", "aligned", "aligned_blocks")
+}
 """Functions whose proof takes seconds."""
 
 

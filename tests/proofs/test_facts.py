@@ -31,8 +31,11 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+LAYERS = prove_layers()
+
+
 def interval(first: Fraction, second: Fraction) -> Fact:
-    return Fact((prove_layers(),), min(first, second), max(first, second))
+    return Fact((LAYERS,), min(first, second), max(first, second))
 
 
 @given(st.tuples(NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS), st.fractions(0, 1), st.fractions(0, 1))

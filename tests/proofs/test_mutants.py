@@ -43,7 +43,7 @@ FILES = (
 """Proofs that are certified in milliseconds; the others have the same kinds."""
 PROOFS: dict[str, Data] = {name: committed(name) for name in FILES}
 PROOFS["falling"] = prove_falling(Problem(d=2, n=5, law=Affine(), sigma=4.0)).data  # the shipped ones take seconds
-MUTANTS = 500
+MUTANTS = 260
 TYPES: tuple[Any, ...] = (True, 2.0, 2.9, None, [], {}, "2", "2.9", "0.5 +/- 0", "1\n", 10**40, "x", -1, "1e300", "0")
 RANGES = ("u", "T_least", "W_least", "K", "rho", "at", "low", "high", "end", "w_1", "w_2", "stop")
 
@@ -424,7 +424,7 @@ def test_remembered_lemmas_certify_what_lemmas_certify(monkeypatch: pytest.Monke
     assert runs == [1, float(third), float(third), float(third)]
 
 
-def test_accepted_mutants_among_five_hundred_are_true() -> None:
+def test_accepted_mutants_among_hundreds_are_true() -> None:
     counts, false = counted(MUTANTS, "1")
     assert not false, "\n".join(false)
     assert sum(found["accepted"] for found in counts.values()) > 10, table(counts)

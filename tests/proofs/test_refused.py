@@ -46,6 +46,7 @@ LONG_RANGE = "larger least_window or least_tokens"
 BLOCKS = "sigma from 0 to 4, 0 < C <= 1"
 PIECES = r"one polynomial more|neither|number"
 BENT = Zonal(spectrum=(0.0, 0.2, 0.5, 0.0, 0.25))
+NEARER = "fall is not.* ask for values nearer to 1 or to the default"
 FLAT = r"^law = zonal:.*, d = 2, n = 3, .*: the noise alone is above the least loss from w = .* beyond w = 30"
 OUT_OF_REACH: tuple[tuple[str, Callable[[], object]], ...] = (
     ("Affine, Quadratic, ReLU", lambda: prove_window(Linear(), d=3)),
@@ -88,7 +89,7 @@ OUT_OF_REACH: tuple[tuple[str, Callable[[], object]], ...] = (
     ("smaller L / sigma", lambda: prove_falling(Problem(d=2, n=1000, law=ReLU(L=10.0)))),
     ("not certain that beta", lambda: prove_aligned(2, 1, 24, 0, Fraction(1, 500))),  # a large c' is better
     # at queries next to the complement a smaller c is better
-    (r"fall is not.* ask for values nearer to 1 or to the default", lambda: prove_aligned(2, 1, 2, 0.5, 1.5)),
+    (NEARER, lambda: prove_aligned(2, 1, 2, 0.5, 1.5)),
     ("aligned blocks", lambda: prove_aligned_blocks(3, 0, 1)),
     ("y < 1", lambda: built("layers", {}, {"far": {"F": "9"}, "near": {"slope": "0.1875"}})),
 )
@@ -120,11 +121,16 @@ INVALID: tuple[tuple[str, Callable[[], object]], ...] = (
     ("Powers", lambda: Pieces((0.5,), ((0.0, 1.0), (0.0, 1.0)))),  # a smooth join
 )
 """The rule, and what breaks it."""
+DEAR = (FLAT, NEARER, "smaller most_signal", "larger least_tokens", "aligned blocks")
+"""Seconds of search each before the refusal."""
 
 
 @pytest.mark.parametrize(
     ("error", "says", "ask"),
-    [*((OutOfReach, *case) for case in OUT_OF_REACH), *((InvalidInput, *case) for case in INVALID)],
+    [
+        *(pytest.param(OutOfReach, *case, marks=[pytest.mark.slow] * (case[0] in DEAR)) for case in OUT_OF_REACH),
+        *((InvalidInput, *case) for case in INVALID),
+    ],
 )
 def test_what_cannot_be_proved_is_refused_in_one_line(error: Any, says: str, ask: Callable[[], object]) -> None:
     with pytest.raises(error, match=says) as refusal:

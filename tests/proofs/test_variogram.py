@@ -179,7 +179,7 @@ def test_the_optimal_window_lies_between_the_proved_lines(law: Any, d: int, more
 
 
 @pytest.mark.parametrize("law", [SIGN, *FIELDS, *(Matern(nu=nu) for nu in (0.5, 1.5, 2.5))], ids=str)
-@pytest.mark.parametrize("d", [2, 3, 8])
+@pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.slow), 8])
 def test_proved_bounds_tend_to_the_derived_constant(law: Any, d: int) -> None:
     beta = laws.beta(named(law))
     derived = float(lv.leading(law, d).window_constant)

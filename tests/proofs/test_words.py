@@ -95,7 +95,7 @@ def expressions(draw: Any, rows: str, columns: str, depth: int = 3) -> tuple[Any
     return (one - other, lambda x: of(x) - by(x)) if kind == "difference" else (one + other, lambda x: of(x) + by(x))
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(data=st.data(), sizes=SIZES, seed=st.integers(0, 2**32))
 @pytest.mark.parametrize(("rows", "columns"), [("d", "n"), ("d", "1"), ("1", "1"), ("n", "n")])
 def test_words_agree_with_products_of_matrices(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,15 +32,22 @@ def squeezed(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 
+@cache
+def words_on(content: bytes) -> tuple[list[Any], ...]:
+    """The words of each page with their boxes: to read them takes longer than to typeset some pages."""
+    return tuple(page.get_text("words") for page in pages(content))
+
+
+@cache
 def text_of(content: bytes) -> str:
-    return squeezed("".join(page.get_text() for page in pages(content)))
+    return squeezed("".join(word for page in words_on(content) for *_, word, _, _, _ in page))
 
 
 def rows_of(content: bytes) -> list[str]:
     """The words of each page that share a baseline, from left to right."""
     rows: dict[tuple[int, int], list[tuple[float, str]]] = {}
-    for number, page in enumerate(pages(content)):
-        for x, _, _, bottom, word, *_ in page.get_text("words"):
+    for number, page in enumerate(words_on(content)):
+        for x, _, _, bottom, word, *_ in page:
             rows.setdefault((number, round(bottom / 3)), []).append((x, word))
             rows.setdefault((number, round(bottom / 3) + 1), []).append((x, word))
     return ["".join(word for _, word in sorted(row)) for row in rows.values()]

@@ -37,7 +37,7 @@ from tests.strategies import target
 
 
 def test_the_front_holds_the_result(book: Ledger, printed: bytes) -> None:
-    shown = squeezed("".join(page.get_text() for page in pages(printed)))
+    shown = text_of(printed)
     first = shown[: shown.index("Thenumberisthatofthedecidingpoint")]  # the end of the table of statements
     for entry in statements.entries(book):
         assert squeezed(entry.heading) in first
@@ -96,7 +96,7 @@ def test_the_list_of_passages_is_that_of_the_ledger(folder: Path) -> None:
         record("a.b/2", kind="convention", verdict="supported", reading="wide", source=Source("P", "Figure 8", "x")),
         record("a.b/3", kind="stronger", verdict="refuted", source=Source("P", "Lemma 9", "x")),
     )
-    shown = squeezed("".join(page.get_text() for page in pages(pdf(ledger(claims), folder))))
+    shown = text_of(pdf(ledger(claims), folder))
     table = shown[: shown.index("Thenumberisthat")]
     for place, outcome in (("Lemma 7", "✗ false as printed"), ("Figure 8", "≈ holds in one of its readings")):
         assert squeezed(outcome) in table.partition(squeezed(place))[2]

@@ -18,7 +18,7 @@ from lipverify.report.text import Run, printable  # internal: one character thro
 from lipverify.report.typeset import _pdf, typeset  # internal: a model, or a text, that no ledger gives
 from tests.hostile import HOSTILE, TYPESET, hostile_ledger, hostile_record
 from tests.ledgers import ledger, record
-from tests.report.pages import figure_of, model_of, pages, pdf, pymupdf, squeezed, text_of
+from tests.report.pages import figure_of, model_of, pages, pdf, pymupdf, squeezed, text_of, words_on
 
 SECRET = "the-content-of-a-file-outside"
 
@@ -77,12 +77,12 @@ def test_the_compiler_reads_nothing_outside_its_folder(source: str, tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["printed", "odd", "hostile"])
 def test_nothing_leaves_the_page(name: str, request: pytest.FixtureRequest) -> None:
-    content = pages(request.getfixturevalue(name))
+    content: bytes = request.getfixturevalue(name)
     seen = 0
-    for page in content:
+    for page, words in zip(pages(content), words_on(content), strict=True):
         # Punctuation may hang into the margin by up to half a letter.
         frame = pymupdf.Rect(43, 31, page.rect.x1 - 43, page.rect.y1 - 23)  # margins of 1.6, 1.2 and 1.3 cm
-        for x0, y0, x1, y1, word, *_ in page.get_text("words"):
+        for x0, y0, x1, y1, word, *_ in words:
             seen += 1
             assert frame.x0 <= x0, (page.number, word)
             assert x1 <= frame.x1, (page.number, word)

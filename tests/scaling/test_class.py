@@ -108,7 +108,7 @@ def survey(kind: str | int, seeds: Iterable[int]) -> tuple[list[int], list[str],
     return outside, wrong, max(ratios), float(np.median(errors))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != 20])
+@pytest.mark.parametrize("kind", ["any", 26, pytest.param(12, marks=pytest.mark.slow)])
 def test_the_error_covers_the_class_and_no_false_claim_is_supported(kind: str | int) -> None:
     """The complete survey is tests/slow/test_growth.py."""
     outside, wrong, _, median = survey(kind, SEEDS)
@@ -146,7 +146,7 @@ def test_a_logarithm_is_no_constant(decades: int, noise: float, log: float) -> N
             assert wrongly_beside(s, values, exponent, log, np.full(s.shape, noise)) == []
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @example(decades=20, exponent=1.763, log=-0.5, gap=0.271, factor=55.5)
 @example(decades=20, exponent=0.932, log=0.5, gap=0.213, factor=854.1)
 @example(decades=20, exponent=0.0, log=-2.0, gap=0.5, factor=974.0)
@@ -180,8 +180,14 @@ def test_the_error_covers_a_power_with_a_logarithm_and_a_lower_power(
         lambda s: np.exp(np.sqrt(np.log(s))),
         lambda s: 1 / np.log(s) + s**-0.05,
         lambda s: 1 / np.log(s) ** 2 + s**-0.08,
+        np.log,
+        lambda s: 1 / np.sqrt(np.log(s)),
+        lambda s: np.log(np.log(s)),
+        lambda s: 1 + 1 / np.log(s),
+        lambda s: 1 + 0.3 * np.sin(np.log(s)) * s**-0.1,
+        lambda s: 1 + 0.1 * np.sin(np.log(s)),
     ],
-    ids=["0.9", "0.95", "0.97", "-0.8", "root", "1/log", "1/log^2"],
+    ids="0.9 0.95 0.97 -0.8 root 1/log 1/log^2 log log^-1/2 loglog 1+1/log fading wave".split(),  # noqa: SIM905
 )
 def test_a_drift_like_a_power_of_the_logarithm_is_inside_the_error(
     decades: int, exponent: float, slow: Callable[[Floats], Floats]
@@ -206,14 +212,11 @@ def test_false_claims_about_slow_functions_are_not_supported(
     assert decide(estimate(growth_of(s, law(s)), allowed).interval, allowed) != "supported"
 
 
-def test_a_power_stays_sharp_under_a_slow_drift() -> None:
-    """The remaining drift is small if it is a power of s, and counts fully if it is a power of log s."""
+def test_a_slow_drift_that_is_a_power_of_the_logarithm_counts_fully() -> None:
     s = LADDERS[26]
-    power, logarithm = growth_of(s, s**0.5 * (1 + s**-0.1)), growth_of(s, s**0.5 * np.exp(0.1 * np.log(s) ** 0.5))
-    assert off(power, 0.5) <= 1
-    assert power.error < 1e-4
-    assert off(logarithm, 0.5) <= 1
-    assert 1e-3 < logarithm.error < math.inf
+    found = growth_of(s, s**0.5 * np.exp(0.1 * np.log(s) ** 0.5))
+    assert off(found, 0.5) <= 1
+    assert 1e-3 < found.error < math.inf
 
 
 # Powers of the logarithm in addition to the exponent: the error must cover the truth, and must not be too large.

@@ -213,17 +213,6 @@ def test_only_files_that_declare_claims_are_touched(pytester: pytest.Pytester) -
     assert pytester.runpytest().ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_without_claims_nothing_is_imported() -> None:
-    code = "import sys, pytest, lipverify.pytest_plugin"
-    code += "; print(sorted(name for name in sys.modules if name.startswith('lipverify')))"
-    code += "; print({'numpy', 'sympy', 'scipy', 'msgspec'} & set(sys.modules))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert found.splitlines() == [
-        "['lipverify', 'lipverify.foundation', 'lipverify.foundation.lazy', 'lipverify.pytest_plugin']",
-        "set()",
-    ]
-
-
 @pytest.mark.slow
 def test_a_file_of_checks_is_a_file_of_claims() -> None:
     options = ("-q", "-rA", "-p", "no:cacheprovider", "-k", "gaussian")

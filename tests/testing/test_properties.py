@@ -305,6 +305,7 @@ def test_the_named_laws_have_their_stated_properties(law: Any, d: int) -> None:
     assert keeps_its_extents(law, d) <= 1
 
 
+@settings(max_examples=10)
 @given(law=ridge_laws(L=(0.5, 3.0)), d=dimensions())
 def test_drawn_links_have_their_lipschitz_constant(law: Ridge, d: int) -> None:
     assert is_lipschitz(law, d, L=3.0, contexts=100) <= 1

@@ -41,7 +41,7 @@ def outside(law: Law, d: int, n: int, w: float, route: Any = None) -> Outcome:
 @pytest.mark.parametrize(
     ("L", "d", "n", "w"),
     [
-        (70.92282123329394, 5, 10, 1.2591740522249106e-06),
+        pytest.param(70.92282123329394, 5, 10, 1.2591740522249106e-06, marks=pytest.mark.slow),
         (64.03, 3, 1000, 4.9e-9),
         (68.01, 15, 2, 0.028),
     ],
@@ -57,7 +57,7 @@ def test_values_that_were_once_outside_their_error(L: float, d: int, n: int, w: 
         (48.31922505152226, 2, 41017326844, 3.957812199750493e-10),
         (40.72088615829472, 2, 170945077795093, 0.0016189798344054748),
         (72.79, 2, 10**12, 1e-14),
-        (46.79, 4, 10**12, 3e-14),
+        pytest.param(46.79, 4, 10**12, 3e-14, marks=pytest.mark.slow),
     ],
 )
 def test_rounding_of_moments_is_well_inside_the_error(L: float, d: int, n: int, w: float) -> None:
@@ -75,6 +75,6 @@ def swept(seed: object) -> tuple[Law, int, int, float]:
 
 
 def test_the_exact_method_is_inside_its_error_at_every_window() -> None:
-    outcomes = {seed: outside(*swept(seed)) for seed in range(24)}
-    assert sum(bool(each.by) for each in outcomes.values()) >= 16, "most are compared, not refused"
+    outcomes = {seed: outside(*swept(seed)) for seed in range(16)}
+    assert sum(bool(each.by) for each in outcomes.values()) >= 11, "most are compared, not refused"
     assert {seed: each for seed, each in outcomes.items() if not each.ratio <= 1} == {}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import acb, arb, ctx
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
@@ -140,6 +140,7 @@ def test_exact_values_are_within_their_error_of_the_expensive_balls(law: Law, d:
     test_exact_values_are_within_their_own_error_of_the_ball(law, d, n, w)
 
 
+@settings(max_examples=12)
 @given(d=st.integers(2, 30), n=log_floats(2, 1e30).map(round), w=log_floats(1e-3, 20))
 def test_exact_values_are_within_their_own_error_of_any_ball(d: int, n: int, w: float) -> None:
     problem = Problem(d=d, n=float(n), law=Affine())
@@ -212,8 +213,7 @@ def test_series_transform_and_integral_agree(d: int, w: float) -> None:
         assert all(a.overlaps(b) for a, b in zip(one.complement(), two.complement(), strict=True))
 
 
-@pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("top", [4, 60])
+@pytest.mark.parametrize(("k", "top"), [(1, 4), (2, 60)])
 def test_harmonics_beyond_the_highest_are_within_their_bound(k: int, top: int) -> None:
     nodes = Nodes(low=-3.0, step=2.0, count=3)
     with ctx.workprec(300):
@@ -329,7 +329,7 @@ TAMPERED: dict[str, tuple[Callable[[], tuple[Any, Any]], Any, str, Callable[...,
     "the end of the series": (
         lambda: by_series(Nodes(-30.0, 0.125, 262), 12), PowerSeries, "_rest", lambda self, k: ZERO,
     ),
-    "the images": (lambda: by_transform(FINE, 300, 0.25), MellinTransform, "_images", lambda self, u: ZERO),
+    "the images": (lambda: by_transform(FINE, 300, 0.25, 500), MellinTransform, "_images", lambda self, u: ZERO),
     "the frequencies": (
         lambda: by_transform(FINE, 1200, 0.5, 300), MellinTransform, "_truncated", lambda self, k: ZERO,
     ),
@@ -360,7 +360,7 @@ def test_the_bounds_are_the_only_difference() -> None:
 # Digits, closed forms, records, refusals.
 
 
-@pytest.mark.parametrize(("law", "w"), [(Affine(), 5.0), (Quadratic(), 0.3), (Cosine(), 1.0), (ReLU(), 0.1)])
+@pytest.mark.parametrize(("law", "w"), [(Affine(), 2.0), (Quadratic(), 0.3), (Cosine(), 1.0), (ReLU(), 0.1)])
 def test_more_digits_are_inside_fewer(law: Law, w: float) -> None:
     problem = Problem(d=4, n=20, law=law, sigma=0.1)
     few, more = (certified_terms(problem, w, digits=digits) for digits in (20, 30))

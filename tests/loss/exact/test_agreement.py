@@ -67,12 +67,14 @@ for L, *place in (
 GAP = Ridge(lambda z: z + eval_gegenbauer(20, 0.5, z))
 case("a gap in the spectrum", GAP, [(3, 1e5, 50.0)], routes=BOTH, other_known=1e-9)
 case(
-    "few tokens", ReLU(L=1.0), [(2, 2, 10.0), (3, 3, 10.0), (3, 4, 5.0), (4, 5, 20.0)],
+    "few tokens", ReLU(L=1.0), [(2, 2, 10.0), (3, 3, 10.0), (3, 4, 5.0)],
     routes=BOTH, known=5e-11, other_known=5e-11,
 )  # fmt: skip
+case("few tokens", ReLU(L=1.0), [(4, 5, 20.0)], routes=BOTH, known=5e-11, other_known=5e-11, slow=True)
 # the variogram bends at angles of a thousandth, where its pieces were once not small enough
 JUMPS = Ridge(lambda z: np.sign(z - 0.3) + np.sign(z - 0.302), jumps=(0.3, 0.302))
-case("two jumps", JUMPS, [(2, 30, 3.0), (3, 30, 3.0)], routes=BOTH, known=2e-10)
+case("two jumps", JUMPS, [(2, 30, 3.0)], routes=BOTH, known=2e-10)
+case("two jumps", JUMPS, [(3, 30, 3.0)], routes=BOTH, known=2e-10, slow=True)
 ALMOST = Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003))
 case("almost a jump", ALMOST, [(2, 30, 3.0)], routes=BOTH, known=1e-8)
 case("almost a jump", ALMOST, [(3, 30, 3.0)], routes=BOTH, known=1e-8, slow=True)
@@ -131,7 +133,7 @@ def rounded(offset: float) -> Ridge:
 
 
 for offset in (1e5, 1e6):
-    case(f"{offset:g}", rounded(offset), [(3, 100, 5.0)], Linear(), known=1e-8)
+    case(f"{offset:g}", rounded(offset), [(3, 100, 5.0)], Linear(), known=1e-8, slow=offset < 1e6)
 # polynomials of NumPy compare by value and have no hash; tables of laws are cached by one
 for polynomial in (Ridge(np.polynomial.Polynomial([0.0, 1.0])), Zonal(np.polynomial.Polynomial([0.0, 1 / 3]))):
     case(type(polynomial).__name__, polynomial, [(3, 100, 3.0)], Linear(), known=1e-9)
@@ -189,7 +191,7 @@ def three(kink: float) -> Ridge:
 
 
 # between |z| = 0 and |z| = 1e-20 there is no room for a node
-case("almost at 0", three(1e-20), [(3, 2, 1.0)], three(0.0))
+case("almost at 0", three(1e-20), [(2, 2, 1.0)], three(0.0))
 # declared and undeclared: the errors were once as large as the values, and one step was taken for a root at 1
 STEEP: list[tuple[Any, tuple[float, ...]]] = [
     (lambda z: np.tanh(200 * z), (-0.1, -0.025, 0.0, 0.025, 0.1)),

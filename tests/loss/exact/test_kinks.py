@@ -130,7 +130,7 @@ def test_the_variogram_is_the_mean_over_the_sphere(d: int, theta: float) -> None
         (Ridge(lambda z: np.clip(z, -0.5, 0.5), kinks=(-0.5, 0.5)), 1.5),
         pytest.param(Ridge(lambda z: np.where(z > 0.3, z - 0.3, 0), kinks=(0.3,)), 1.5, marks=pytest.mark.slow),
         (Ridge(lambda z: np.abs(z - 0.99) + np.abs(z + 0.1), kinks=(-0.1, 0.99)), 1.5),
-        (Ridge(lambda z: np.abs(z) ** 1.2, kinks=(0.0,)), 1.7),
+        pytest.param(Ridge(lambda z: np.abs(z) ** 1.2, kinks=(0.0,)), 1.7, marks=pytest.mark.slow),
         pytest.param(
             Ridge(lambda z: 5 * np.sign(z) * np.maximum(np.abs(z) - 0.5, 0) ** 1.1 - z, kinks=(-0.5, 0.5)),
             1.6,
@@ -222,10 +222,8 @@ def silent(done: int, expected: int) -> None:
 
 
 def test_an_undeclared_kink_is_named() -> None:
-    law, named = Ridge(teeth), "undeclared: Ridge"
-    problem = Problem(d=2, n=1e4, law=law, sigma=0.3)
-    assert named in loss_terms(Problem(d=7, n=1e12, law=law), 300.0).reason
-    assert named in loss_terms(problem, 3.0, route="ridge").reason
+    problem = Problem(d=2, n=1e4, law=Ridge(teeth), sigma=0.3)
+    assert "undeclared: Ridge" in loss_terms(problem, 3.0, route="ridge").reason
 
 
 UNREAD = Ridge(lambda z: teeth(np.asarray(z, dtype=float)))
@@ -349,7 +347,7 @@ def test_roots_among_several_kinks_go_the_quick_way() -> None:
         assert float(loss_terms(rooted(s), 3.0).bias) == float(terms.bias)
 
 
-@pytest.mark.parametrize("frequency", [30.0, 60.0, 81.89473577504464, 120.0, 170.0, 250.0])
+@pytest.mark.parametrize("frequency", [81.89473577504464, 250.0])
 @pytest.mark.parametrize("n", [4.0, 1000.0])
 def test_rules_that_do_not_converge_state_the_possible_error(frequency: float, n: float) -> None:
     """With few points no rule resolves a fast wave: their last difference was once a third of the true error."""

@@ -56,9 +56,7 @@ def test_equal_weights(law: Law, variance: float, n: int, w: float) -> None:
     assert float(loss_terms(normal(2, n, law, sigma=0.0), w).noise) == 0
 
 
-@pytest.mark.parametrize(
-    ("d", "n", "law"), [(1, 2, ReLU()), (2, 200, Affine()), (5, 20, Quadratic()), (3, 200, ReLU())]
-)
+@pytest.mark.parametrize(("d", "n", "law"), [(1, 2, ReLU()), (2, 200, Affine()), (5, 20, Quadratic())])
 def test_sampling_agrees(d: int, n: int, law: Law) -> None:
     """At a fixed seed; five half-widths of 95 % intervals."""
     problem, w = normal(d, n, law, 2.0), [0.2, 0.5, 2.0]

@@ -198,7 +198,7 @@ def of_power(p: float, d: int, theta: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
     return V, V - 2 * rise * 2 * mp.sin(theta / 2) ** 2
 
 
-@settings(max_examples=4)
+@settings(max_examples=1)
 @given(st.floats(1.02, 1.95), st.integers(2, 8), st.lists(st.floats(1e-6, 3.0), min_size=6, max_size=6))
 @example(1.2, 3, [1e-7, 1e-5, 1e-3, 0.1, 1.0, 3.1])
 def test_a_root_above_1_keeps_the_digits_beyond_its_linear_part(p: float, d: int, angles: list[float]) -> None:

@@ -96,7 +96,11 @@ def test_closed_forms_agree_with_projection(law: Affine, d: int) -> None:
 
 @pytest.mark.parametrize(
     ("d", "w", "at", "route", "most"),
-    [(2, 5.0, 0.5, "zonal", 0.01), (3, 5.0, 0.5, "zonal", 0.01), (5, 20.0, 0.0, None, math.inf)],
+    [
+        (2, 5.0, 0.5, "zonal", 0.01),
+        (3, 5.0, 0.5, "zonal", 0.01),
+        pytest.param(5, 20.0, 0.0, None, math.inf, marks=pytest.mark.slow),
+    ],
 )
 def test_a_kink_that_is_not_declared_shows_in_the_error(d: int, w: float, at: float, route: Any, most: float) -> None:
     """Neither harmonics nor the table of a smooth link follow a kink that is too weak to be found."""
@@ -133,20 +137,12 @@ def test_equal_weights(n: float, w: float) -> None:
 @settings(max_examples=12)
 @given(d=st.integers(2, 30), n=lengths(), w=log_floats(1e-3, 3e3), L=log_floats(0.1, 20))
 def test_the_two_routes_agree_everywhere(d: int, n: float, w: float, L: float) -> None:
-    assume(w ** ((d - 1) / 2) < 0.1 * n or w < 30)
-    for law in (Affine(), Cosine(L=L)):
+    tokens = n / w ** ((d - 1) / 2)
+    assume(tokens > 10 or w < 30)
+    for law in (Affine(), Cosine(L=L), *([ReLU()] if tokens > 1000 and n >= 1e4 else [])):
         ratio = disagreement(*routes(Problem(d=d, n=n, law=law), w))
         target(ratio, label=law.name)
         assert ratio <= 1
-
-
-@settings(max_examples=10)
-@given(d=st.integers(2, 12), n=log_floats(1e4, 1e30).map(round), w=log_floats(1e-2, 300))
-def test_the_two_routes_agree_for_relu_where_windows_hold_tokens(d: int, n: float, w: float) -> None:
-    assume(w ** ((d - 1) / 2) < 1e-3 * n)
-    ratio = disagreement(*routes(Problem(d=d, n=n, law=ReLU()), w))
-    target(ratio)
-    assert ratio <= 1
 
 
 def test_a_law_known_by_its_covariance_has_an_optimal_window() -> None:

@@ -46,7 +46,7 @@ PATHS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "cosine kernel": ({"law": Cosine(3.0)}, {}),
     "quadratic kernel": ({"law": Quadratic(2.0)}, {}),
     "linear kernel": ({"law": Linear(2.0)}, {}),
-    "until an accuracy": ({"law": Affine()}, {"contexts": None, "rtol": 0.4}),
+    "until an accuracy": ({"law": Affine()}, {"contexts": None, "rtol": 0.6}),
     "normal interval": ({"law": ReLU()}, {"interval": "normal", "contexts": 4800}),
     "full": ({"law": ReLU()}, {"sampling": "full"}),
     "full, affine": ({"law": Affine()}, {"sampling": "full"}),

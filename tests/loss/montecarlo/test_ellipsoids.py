@@ -43,7 +43,9 @@ def test_the_noise_of_an_ellipsoid_is_covered_and_sharp() -> None:
     assert abs(float(many.noise) - truth) <= float(many.noise_error)
 
 
-@pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(3.0)])
+@pytest.mark.parametrize(
+    "law", [ReLU(), *(pytest.param(law, marks=pytest.mark.slow) for law in (Affine(), Cosine(3.0)))]
+)
 def test_the_bias_on_an_ellipsoid_is_covered(law: Any) -> None:
     """Whitened, it is that of the sphere. At 95 % 100 repetitions miss 5 times: more than 15 is a 4 in 10^5 event."""
     Sigma = np.array([4.0, 1.0, 0.25])

@@ -22,7 +22,13 @@ OWN = Ridge(lambda z: abs(z - 0.5) * z, kinks=(0.5,))
 M = np.diag([1.0, 2.0, 0.5])
 
 
-@pytest.mark.parametrize("name", LAUNCHES["PATHS"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("full, matrix", "full, normal covariates")))
+        for name in LAUNCHES["PATHS"]
+    ],
+)
 def test_with_a_gibibyte_a_path_launches_at_most_two_hundred_operations(name: str) -> None:
     """2000 contexts of 1000 tokens at eight w; every array that the library makes is counted, views as well."""
     rooms = LAUNCHES["ROOMS"]

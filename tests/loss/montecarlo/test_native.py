@@ -31,7 +31,17 @@ from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo.compiled import assembled, native  # internal: the source is extended
 from lipverify.loss.montecarlo.reduced import Reduced  # internal: the same samples by NumPy
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
-from tests.loss.montecarlo.test_compiled import EPS, GRID, LAWS, Question, changed, deviation, key_of, plain_samples
+from tests.loss.montecarlo.test_compiled import (
+    EPS,
+    GRID,
+    LAWS,
+    Question,
+    by_day,
+    changed,
+    deviation,
+    key_of,
+    plain_samples,
+)
 from tests.strategies import log_floats
 
 CACHE_FOLDER = compiling.cache_folder  # before a fixture replaces it
@@ -248,7 +258,9 @@ def answers(library: ctypes.CDLL) -> bool:
 
 @needs_compiler
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="these flags are of x86-64")
-@pytest.mark.parametrize("flag", ["-mno-avx512f", "-mno-avx", "-mno-fma"])
+@pytest.mark.parametrize(
+    "flag", ["-mno-avx", *(pytest.param(f, marks=pytest.mark.slow) for f in ("-mno-avx512f", "-mno-fma"))]
+)
 def test_registers_of_any_width_give_the_samples(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", f"{compiling.require_compiler()[0]} {flag}")
     narrow = compiling.compiled(assembled("native.c"), native._computes)
@@ -276,7 +288,7 @@ TAMPERED = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED.keys())
+@pytest.mark.parametrize("change", by_day(TAMPERED, most=2))
 def test_a_library_that_computes_wrongly_is_refused_and_deleted(change: tuple[str, str], folder: Path) -> None:
     with pytest.raises(OutOfReach, match=r"^backend = 'native': what .* made of the code computes wrongly; .*numpy\.$"):
         compiling.compiled(changed(assembled("native.c"), change), native._computes)

@@ -42,7 +42,7 @@ def drawn(d: int, n: int, w: float) -> tuple[Floats, Floats, Floats]:
     return np.sum(a * a, axis=1), np.sum(a * (1 - t), axis=1), np.sum(a * np.hypot(1 - t, s), axis=1)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     d=st.integers(2, 12), n=st.integers(2, 200), w=log_floats(0.1, 100.0), log_chance=st.sampled_from([1.0, 3.0, 5.0])
 )
