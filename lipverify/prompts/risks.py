@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from lipverify.foundation.arrays import Floats, to_device, to_host
 from lipverify.foundation.means.checked import mean_with_half_width
 from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
+from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, function, number, whole
 from lipverify.problem.covariates import Gaussian
@@ -20,6 +21,9 @@ from lipverify.problem.prompts import Drawn, Prompts, require_prompts
 from lipverify.problem.vectors import Coordinates, Pool
 from lipverify.prompts.predictors import Predictor
 
+POWERS = (4, 16)
+"""Degrees of the losses for which large eigenvalues of sum x x^T are drawn; a model of k layers has 4 k + 2 or so. With
+a third power, 2 or 8, least squares gets fewer of its prompts, and with 4 or 8 alone some losses stay skewed."""
 FEW = 4
 """Prompts that a predictor is asked for again, alone and in another order."""
 SAME = 1e-5
@@ -35,13 +39,14 @@ def risk(
     stream: str = "risk",
     less: Predictor | None = None,
     most: float | None = None,
-    near_singular: bool = False,
     xp: Any = np,
     device: Any = None,
 ) -> tuple[float, float]:
     r"""E (prediction - f(x))^2 over prompts, and the half-width of its 95 % interval.
 
-    The mean over the query is exact for linear tasks and a predictor that gives its weights.
+    For linear tasks and a predictor that gives its weights the mean over the query is exact. If covariates are normal
+    too, prompts where sum x x^T has a small or a large eigenvalue are drawn more often, and weights make up for it:
+    there least squares and steps of gradient descent err most.
 
     Parameters
     ----------
@@ -59,9 +64,6 @@ def risk(
     most
         A cap c > 0: the risk E min((prediction - f(x))^2, c) instead, whose interval is valid however rare the prompts
         are that rule it.
-    near_singular
-        True for importance sampling: half of the prompts have a small eigenvalue of sum x x^T, where least squares
-        errs most, and weights make up for it. For normal covariates, linear tasks and n >= d + 2.
     xp, device
         The array library, of the array API standard, and device of the arrays that predictors get; NumPy by default.
 
@@ -86,11 +88,8 @@ def risk(
     >>> abs(value - 2 / (10 - 2 - 1)) < 2 * half_width  # d sigma^2 / (n - d - 1)
     True
     """
-    parts = _losses(prompts, predictor, contexts, seed, stream, less, most, near_singular, xp, device)
-    losses = np.concatenate(list(parts))
-    high, low = _bound(prompts, predictor, most), 0.0 if less is None else _bound(prompts, less, most)
-    bounds = None if near_singular or high is None or low is None else (-low, high)
-    return mean_with_half_width(losses, bounds)
+    losses = _losses(prompts, predictor, contexts, seed, stream, less, most, xp=xp, device=device)
+    return mean_with_half_width(losses, _bounds(prompts, predictor, less, most))
 
 
 @makes("sampled", "montecarlo")
@@ -136,12 +135,10 @@ def risk_curve(
     counts = [whole("lengths", n, 1) for n in lengths]
     if not counts:
         raise InvalidInput("lengths = []: give at least one number of tokens.")
-    longest = require_prompts(prompts).replace(n=max(counts))
-    pairs = []
-    for n in counts:
-        parts = _losses(longest, predictor, contexts, seed, stream, less, tokens=n)
-        pairs.append(mean_with_half_width(np.concatenate(list(parts))))
-    return np.array([value for value, _ in pairs]), np.array([half_width for _, half_width in pairs])
+    longest, bounds = require_prompts(prompts).replace(n=max(counts)), _bounds(prompts, predictor, less)
+    losses = (_losses(longest, predictor, contexts, seed, stream, less, tokens=n) for n in counts)
+    values, half_widths = np.array([mean_with_half_width(each, bounds) for each in losses]).T
+    return values, half_widths
 
 
 @makes("sampled", "montecarlo")
@@ -187,7 +184,7 @@ def probability(
     from scipy.special import betaincinv  # imported where it is used: commands that list claims import this module
 
     number("within", within, "the threshold")
-    losses = np.concatenate(list(_losses(prompts, predictor, contexts, seed, stream, less, each=True)))
+    losses = _losses(prompts, predictor, contexts, seed, stream, less, each=True)
     count, hits = len(losses), int(np.count_nonzero(losses <= within))
     low = float(betaincinv(hits, count - hits + 1, 0.025)) if hits else 0.0
     high = float(betaincinv(hits + 1, count - hits, 0.975)) if hits < count else 1.0
@@ -202,13 +199,12 @@ def _losses(
     stream: str,
     less: Predictor | None = None,
     most: float | None = None,
-    near_singular: bool = False,
-    xp: Any = np,
-    device: Any = None,
     tokens: int | None = None,
     each: bool = False,
-) -> Iterator[Floats]:
-    """The squared errors of chunks of prompts, or their differences; `each`: at the drawn query."""
+    xp: Any = np,
+    device: Any = None,
+) -> Floats:
+    """The squared errors, or their differences, on `contexts` prompts; `each`: at the drawn query."""
     require_prompts(prompts)
     contexts, seed = whole("contexts", contexts, 1), a_seed(seed)
     models = [predictor] if less is None else [predictor, less]
@@ -217,57 +213,74 @@ def _losses(
     if most is not None:
         number("most", most, "the cap", above=0)
     Q = None if each or most is not None else _query_moment(prompts)
+    exact = Q is not None and all(callable(getattr(model, "weights", None)) for model in models)
+    root = _root(prompts) if exact and _bounds(prompts, predictor, less) is None else None
+    parts = []
     for index in range(-(-contexts // prompts.chunk)):
-        drawn, weight = prompts.drawn(seed, stream, index), None
-        if near_singular:
-            drawn, weight = _near_singular(prompts, drawn, generator(seed, f"{stream}/near singular", index))
-        kept = min(len(drawn.y), contexts - index * prompts.chunk)
-        x, y, query, target = (
-            to_device(part[:kept], xp, device) for part in (drawn.x[:, :tokens], drawn.y[:, :tokens], *drawn[2:4])
-        )
-        task = None if Q is None or drawn.task is None else drawn.task[:kept]
-        first, *others = (
-            _squares(model, (x, y, query), to_host(target), task, Q, index == 0, most) for model in models
-        )
-        losses = first - others[0] if others else first
-        yield losses if weight is None else weight[:kept] * losses
+        drawn, weight = prompts.drawn(seed, stream, index), np.ones(1)
+        drawn = drawn._replace(x=drawn.x[:, :tokens], y=drawn.y[:, :tokens])
+        if root is not None:
+            drawn, weight = _with_rare(drawn, root, generator(seed, f"{stream}/rare", index))
+        kept = slice(contexts - index * prompts.chunk)
+        batch = tuple(to_device(part[kept], xp, device) for part in drawn[:3])
+        task = None if drawn.task is None else drawn.task[kept]
+        first, *others = (_squares(model, batch, drawn.target[kept], task, Q, index == 0, most) for model in models)
+        parts.append(weight[kept] * (first - others[0] if others else first))
+    return np.concatenate(parts)
 
 
-def _near_singular(prompts: Prompts, drawn: Drawn, rng: np.random.Generator) -> tuple[Drawn, Floats]:
-    """Prompts of which half have a column of x moved towards the span of the others, and their weights.
+def _root(prompts: Prompts) -> Floats | None:
+    """A with x = A z, z ~ N(0, I), if the covariates are so and A has an inverse."""
+    law = prompts.covariates
+    if isinstance(law, Coordinates) and (law.marginal, law.shift) == ("normal", 0.0):
+        return law.scale * np.eye(prompts.d)
+    return law.root if isinstance(law, Gaussian) and np.linalg.cond(law.root) < 1 / SAME else None
 
-    Let x be white. The squared distance of a column from the others has the chi-square law of n - d + 1 degrees; for a
-    column chosen at random it is drawn with n - d - 1 degrees instead. The quotient of the densities is (n - d - 1) /
-    distance, and 1 / distance are the diagonal of (x^T x)^-1, so that a prompt has the weight
 
-        1 / (1/2 + 1/2 (n - d - 1) tr (x^T x)^-1 / d).
+def _with_rare(drawn: Drawn, root: Floats, rng: np.random.Generator) -> tuple[Drawn, Floats]:
+    """Prompts of which half have x = z A stretched or shrunk in one direction of z, and their weights.
+
+    Let G = z^T z have the eigenvalues t, and draw u on the sphere. |z u|^2 has the chi-square law of n degrees, and is
+    drawn with n + 2 k instead, k in `POWERS`: the quotient of the densities is in proportion to (u^T G u)^k, whose mean
+    over u is to the coefficient c_k of prod_i (1 - s t_i)^(-1/2) = sum_k c_k s^k. The squared distance of z u from the
+    other directions, 1 / u^T G^-1 u, has n - d + 1 degrees and is drawn with n - d - 1.
     """
-    law, n, d = prompts.covariates, int(prompts.n), prompts.d
-    plain = isinstance(law, Coordinates) and (law.marginal, law.shift) == ("normal", 0.0)
-    if not (plain or isinstance(law, Gaussian)) or drawn.task is None or n < d + 2:
-        rule = "near_singular needs normal covariates, linear tasks and n >= d + 2"
-        raise InvalidInput(f"n = {n}, d = {d}, covariates = {shown(law)}: {rule}.")
-    root = law.root if isinstance(law, Gaussian) else math.sqrt(law.moments(d).unit[0, 0]) * np.eye(d)
-    try:
-        z = drawn.x @ np.linalg.inv(root)
-        inverse = np.linalg.inv(z.swapaxes(1, 2) @ z)
-    except np.linalg.LinAlgError:
-        raise InvalidInput(
-            f"covariates = {shown(law)}: near_singular needs a covariance that is not singular."
-        ) from None
-    every, column = np.arange(len(z)), rng.integers(d, size=len(z))
-    moved, square = rng.random(len(z)) < 0.5, rng.chisquare(n - d - 1, len(z))
-    diagonal = inverse[every, column, column]
-    away = (z @ inverse[every, :, column][..., None])[..., 0] / diagonal[:, None]
-    z[every, :, column] += np.where(moved, np.sqrt(square * diagonal) - 1, 0.0)[:, None] * away
-    trace = np.trace(np.linalg.inv(z.swapaxes(1, 2) @ z), axis1=1, axis2=2)
+    (count, n, d), shrinks = drawn.x.shape, drawn.x.shape[1] >= drawn.x.shape[2] + 2
+    z = drawn.x @ np.linalg.inv(root)
+    u = on_sphere(rng.standard_normal((count, d)), np)
+    degrees = [n + 2 * k for k in POWERS] + [n - d - 1] * shrinks
+    which = rng.integers(2 * len(degrees), size=count)
+    v, small = u.copy(), (which == len(POWERS)) & shrinks
+    v[small] = np.linalg.solve(z[small].swapaxes(1, 2) @ z[small], u[small][..., None])[..., 0]
+    along = np.einsum("cnd,cd->cn", z, v / np.sum(u * v, axis=1)[:, None])
+    square = rng.chisquare(np.resize(degrees, 2 * len(degrees))[which])
+    scale = np.where(which < len(degrees), np.sqrt(square / np.sum(along**2, axis=1)), 1.0)
+    z += np.einsum("c,cn,cd->cnd", scale - 1, along, u)
+    t = np.linalg.eigvalsh(z.swapaxes(1, 2) @ z)
+    sums, c = [np.sum((t / n) ** k, axis=1) / 2 for k in range(POWERS[-1] + 1)], [np.ones(count)]
+    for k in range(1, POWERS[-1] + 1):
+        c.append(sum(sums[j] * c[k - j] for j in range(1, k + 1)) / k)
+    # E (u^T G u)^k is n (n + 2) ... (n + 2 k - 2)
+    shares = [c[k] * math.prod(n * (1 + i) / (d / 2 + i) / (n + 2 * i) for i in range(k)) for k in POWERS]
+    if shrinks:
+        shares.append((n - d - 1) * np.mean(1 / t, axis=1))
     x = z @ root
     y = drawn.y + np.einsum("cnd,cd->cn", x - drawn.x, drawn.task)
-    return drawn._replace(x=x, y=y), 2 / (1 + (n - d - 1) * trace / d)
+    return drawn._replace(x=x, y=y), 2 / (1 + np.mean(shares, axis=0))
+
+
+def _bounds(
+    prompts: Prompts, predictor: Any, less: Any = None, most: float | None = None
+) -> tuple[float, float] | None:
+    """Bounds on the losses, if they are known: by the cap, or for weights in the hull of a pool on a pool of tasks."""
+    high, low = (_bound(prompts, model, most) for model in (predictor, less))
+    return None if high is None or low is None else (-low, high)
 
 
 def _bound(prompts: Prompts, model: Any, most: float | None) -> float | None:
     """A bound on the losses, if one is known: the cap, or that of weights in the hull of a pool on a pool of tasks."""
+    if model is None:
+        return 0.0
     pool, tasks, Q = getattr(model, "pool", None), prompts.tasks, _query_moment(prompts)
     if most is not None or Q is None or not (isinstance(pool, Pool) and isinstance(tasks, Pool)):
         return most
