@@ -37,7 +37,7 @@ from lipverify.problem.prompts import Prompts, require_prompts
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
     """The risk E (prediction - <x, w>)^2 as bias and variance, with a bound on the rounding error of their sum.
 
-    Without the factor 1/2 that the losses of `Regression` and those of some papers carry.
+    Without the factor 1/2 that the losses of `evaluation` and those of some papers carry.
     """
 
     bias: float
@@ -153,7 +153,7 @@ def _moments(prompts: Prompts) -> _Moments:
     S_u[part] = np.outer(R, R) * (V.T @ S @ V)
     F, terms, S_u = x.quartic(S_u)[part], (x.absolute or x.quartic)(np.abs(S_u))[part], S_u[part]
     signal = M @ S_u @ M
-    noise = prompts.noise_variance * M
+    noise = prompts.noise.second_moment * M
     return _Moments(R, V, M, signal, (F - signal + noise) / n, (terms + np.abs(signal) + np.abs(noise)) / n)
 
 

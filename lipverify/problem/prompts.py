@@ -15,7 +15,7 @@ from lipverify.foundation.streams import generator, standard_normals
 from lipverify.foundation.validation import a_seed, instance, number, whole
 from lipverify.problem.covariates import Covariates
 from lipverify.problem.law import FunctionLaw, RidgeLaw, Sum, as_functions, require_dimension
-from lipverify.problem.noise import NoiseLaw
+from lipverify.problem.noise import CategoricalNoise, NoiseLaw
 from lipverify.problem.problem import context_length, replaced
 from lipverify.problem.vectors import Coordinates
 
@@ -109,9 +109,9 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
         return replaced(self, changes)
 
     @property
-    def noise_variance(self) -> float:
-        """E sigma^2."""
-        return self.sigma.second_moment if isinstance(self.sigma, NoiseLaw) else self.sigma**2
+    def noise(self) -> NoiseLaw:
+        """The law of sigma, of one level if it is a number."""
+        return self.sigma if isinstance(self.sigma, NoiseLaw) else CategoricalNoise((self.sigma,))
 
     @property
     def linear(self) -> bool:

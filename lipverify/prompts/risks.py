@@ -245,6 +245,7 @@ def _with_rare(drawn: Drawn, root: Floats, rng: np.random.Generator) -> tuple[Dr
     over u is to the coefficient c_k of prod_i (1 - s t_i)^(-1/2) = sum_k c_k s^k. The squared distance of z u from the
     other directions, 1 / u^T G^-1 u, has n - d + 1 degrees and is drawn with n - d - 1.
     """
+    assert drawn.task is not None
     (count, n, d), shrinks = drawn.x.shape, drawn.x.shape[1] >= drawn.x.shape[2] + 2
     z = drawn.x @ np.linalg.inv(root)
     u = on_sphere(rng.standard_normal((count, d)), np)

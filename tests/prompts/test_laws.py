@@ -69,7 +69,7 @@ def test_labels_are_the_task_and_its_noise() -> None:
     for sigma, second in ((0.5, 0.25), (UniformNoise(3.0), 3.0), (CategoricalNoise((1.0, 3.0)), 5.0)):
         noisy = SOME.replace(sigma=sigma)
         noise = noisy.draw(2000, seed=0).y - drawn.y
-        assert noisy.noise_variance == second
+        assert noisy.noise.second_moment == second
         assert np.mean(noise**2) == pytest.approx(second, rel=0.1)
 
 

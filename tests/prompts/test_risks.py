@@ -96,7 +96,11 @@ def test_weights_of_rare_prompts_leave_every_mean_as_it_is(d: int, n: int) -> No
     chunks = [_with_rare(here.drawn(0, "a", k), np.eye(d), np.random.default_rng(k)) for k in range(20)]
     weight = np.concatenate([weight for _, weight in chunks])
     t = np.concatenate([np.linalg.eigvalsh(drawn.x.swapaxes(1, 2) @ drawn.x) for drawn, _ in chunks])
-    moments = [(np.ones_like(weight), 1), (t.sum(axis=1), n * d), ((t**2).sum(axis=1), n * d * (n + d + 1))]
+    moments: list[tuple[Any, float]] = [
+        (np.ones_like(weight), 1),
+        (t.sum(axis=1), n * d),
+        ((t**2).sum(axis=1), n * d * (n + d + 1)),
+    ]
     if n >= d + 2:
         moments.append(((1 / t).sum(axis=1), d / (n - d - 1)))
     for values, exact in moments:
