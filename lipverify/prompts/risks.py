@@ -24,8 +24,12 @@ from lipverify.prompts.predictors import Predictor
 POWERS = (4, 16)
 """Degrees of the losses for which large eigenvalues of sum x x^T are drawn; a model of k layers has 4 k + 2 or so. With
 a third power, 2 or 8, least squares gets fewer of its prompts, and with 4 or 8 alone some losses stay skewed."""
+MOST = 10**12
+"""Numbers of all prompts, at most: hours."""
 FEW = 4
 """Prompts that a predictor is asked for again, alone and in another order."""
+Answers = tuple[Any, tuple[Any, ...], Floats]
+"""A model, or its function of weights, what it was called with, and what it returned."""
 SAME = 1e-5
 """How much their predictions may differ, in units of labels and predictions: single precision rounds by 1e-7."""
 
@@ -132,7 +136,7 @@ def risk_curve(
     >>> bool(values[1] < values[0])
     True
     """
-    counts = [whole("lengths", n, 1) for n in lengths]
+    counts = [whole("lengths", n, 1) for n in np.atleast_1d(lengths).tolist()]
     if not counts:
         raise InvalidInput("lengths = []: give at least one number of tokens.")
     longest, bounds = require_prompts(prompts).replace(n=max(counts)), _bounds(prompts, predictor, less)
@@ -205,8 +209,7 @@ def _losses(
     device: Any = None,
 ) -> Floats:
     """The squared errors, or their differences, on `contexts` prompts; `each`: at the drawn query."""
-    require_prompts(prompts)
-    contexts, seed = whole("contexts", contexts, 1), a_seed(seed)
+    contexts, seed = whole("contexts", contexts, 1, most=MOST // require_prompts(prompts).size), a_seed(seed)
     models = [predictor] if less is None else [predictor, less]
     for model in models:
         function("predictor", model, "x, (C, n, d), y, (C, n), and queries, (C, d)")
@@ -215,7 +218,7 @@ def _losses(
     Q = None if each or most is not None else _query_moment(prompts)
     exact = Q is not None and all(callable(getattr(model, "weights", None)) for model in models)
     root = _root(prompts) if exact and _bounds(prompts, predictor, less) is None else None
-    parts = []
+    parts, first_answers = list[Floats](), list[Answers]()
     for index in range(-(-contexts // prompts.chunk)):
         drawn, weight = prompts.drawn(seed, stream, index), np.ones(1)
         drawn = drawn._replace(x=drawn.x[:, :tokens], y=drawn.y[:, :tokens])
@@ -224,8 +227,12 @@ def _losses(
         kept = slice(contexts - index * prompts.chunk)
         batch = tuple(to_device(part[kept], xp, device) for part in drawn[:3])
         task = None if drawn.task is None else drawn.task[kept]
-        first, *others = (_squares(model, batch, drawn.target[kept], task, Q, index == 0, most) for model in models)
+        answers = [_answers(model, batch, task is not None and Q is not None) for model in models]
+        first, *others = (_squares(made, drawn.target[kept], task, Q, most) for _, _, made in answers)
+        first_answers = first_answers or answers
         parts.append(weight[kept] * (first - others[0] if others else first))
+    for answer in first_answers:  # at the end, when a model with a state is in another one
+        _require_same(*answer)
     return np.concatenate(parts)
 
 
@@ -297,19 +304,22 @@ def _query_moment(prompts: Prompts) -> Floats | None:
         return None
 
 
-def _squares(
-    model: Any, batch: Any, target: Floats, task: Floats | None, Q: Floats | None, checked: bool, most: float | None
-) -> Floats:
-    """The squared error of each prompt; its mean over queries of second moment Q where the model gives weights."""
-    if task is not None and Q is not None and callable(getattr(model, "weights", None)):
-        away = _called(model.weights, batch[:2], task.shape, checked) - task
-        return np.asarray(np.einsum("ci,ij,cj->c", away, Q, away))
-    squares = (_called(model, batch, target.shape, checked) - target) ** 2
-    return squares if most is None else np.minimum(squares, most)
+def _squares(made: Floats, target: Floats, task: Floats | None, Q: Floats | None, most: float | None) -> Floats:
+    """The squared error of each prompt; its mean over queries of second moment Q where the model gave weights."""
+    if made.ndim == 2 and task is not None:
+        return np.asarray(np.einsum("ci,ij,cj->c", made - task, Q, made - task))
+    return np.minimum((made - target) ** 2, math.inf if most is None else most)
 
 
-def _called(model: Any, batch: Any, shape: tuple[int, ...], checked: bool) -> Floats:
-    """What a model returns for a batch, on the host; refused where it is no function of each prompt by itself."""
+def _answers(model: Any, batch: tuple[Any, ...], linear: bool) -> Answers:
+    """A model's weights or predictions, on the host, with what gave them."""
+    x = batch[0]
+    if linear and callable(getattr(model, "weights", None)):
+        return model.weights, batch[:2], _called(model.weights, batch[:2], (x.shape[0], x.shape[2]))
+    return model, batch, _called(model, batch, (x.shape[0],))
+
+
+def _called(model: Any, batch: Any, shape: tuple[int, ...]) -> Floats:
     returned = model(*batch)
     try:
         if np.iscomplexobj(to_host(returned)):
@@ -322,15 +332,18 @@ def _called(model: Any, batch: Any, shape: tuple[int, ...], checked: bool) -> Fl
     if not np.all(np.isfinite(made)):
         bad = int(np.argmax(~np.isfinite(made.reshape(len(made), -1)).all(axis=1)))
         raise InvalidInput(f"predictor returned {made[bad]} for prompt {bad} of a batch: predictions must be finite.")
-    if checked:
-        again = np.asarray(to_host(model(*(part[:FEW, ...][::-1, ...] for part in batch))))[::-1]
-        off = np.max(np.abs(again - made[:FEW]) / (np.max(np.abs(made[:FEW])) + np.max(np.abs(to_host(batch[1])))))
-        if not off <= SAME:
-            raise InvalidInput(
-                f"predictor: asked again for {FEW} prompts in another order, its predictions moved by {off:.2g}; it "
-                "must not depend on the rest of the batch or on earlier calls (dropout, batch norm, a state)."
-            )
     return made
+
+
+def _require_same(model: Any, batch: Any, made: Floats) -> None:
+    """Refuse a model that is no function of each prompt by itself."""
+    again = np.asarray(to_host(model(*(part[:FEW, ...][::-1, ...] for part in batch))))[::-1]
+    off = np.max(np.abs(again - made[:FEW]) / (np.max(np.abs(made[:FEW])) + np.max(np.abs(to_host(batch[1])))))
+    if not off <= SAME:
+        raise InvalidInput(
+            f"predictor: asked again for {FEW} prompts in another order, its predictions moved by {off:.2g}; it "
+            "must not depend on the rest of the batch or on earlier calls (dropout, batch norm, a state)."
+        )
 
 
 __all__ = ["probability", "risk", "risk_curve"]

@@ -213,6 +213,16 @@ class Stateful:
         return y.mean(axis=1) - self.mean
 
 
+class Late:
+    """A model that is another one from its third batch on."""
+
+    calls = 0
+
+    def __call__(self, x: Any, y: Any, query: Any) -> Any:
+        self.calls += 1
+        return y.mean(axis=1) * (1.0 if self.calls < 3 else 1.1)
+
+
 REFUSED: dict[str, tuple[Any, str]] = {
     "no law": (lambda: risk(None, LEAST_SQUARES), "prompts = None"),  # type: ignore[arg-type]
     "no function": (lambda: risk(HERE, 3), "predictor = 3"),  # type: ignore[arg-type]
@@ -224,6 +234,13 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "batch norm": (lambda: risk(HERE, lambda x, y, query: (y - y.mean()).mean(axis=1)), "rest of the batch"),
     "order": (lambda: risk(HERE, lambda x, y, query: np.arange(len(y)) + y[:, 0]), "rest of the batch"),
     "state": (lambda: risk(HERE, Stateful()), "earlier calls"),
+    "a state, late": (lambda: risk(HERE, Late(), contexts=4000), "earlier calls"),
+    "size of the batch": (lambda: risk(HERE, lambda x, y, query: y[:, 0] * (len(y) > 100)), "rest of the batch"),
+    "batch of weights": (lambda: risk(HERE, predictors.Linear(lambda x, y: x[:, 0] - x[:, 0].mean(axis=0))), "batch"),
+    "column": (lambda: risk(HERE, lambda x, y, query: y[:, :1]), r"shape \(1024, 1\)"),
+    "nothing": (lambda: risk(HERE, lambda x, y, query: None), r"shape \(\)"),
+    "ragged": (lambda: risk(HERE, lambda x, y, query: [[1], [1, 2]]), "array of real numbers"),
+    "too many": (lambda: risk(HERE, LEAST_SQUARES, contexts=10**15), "contexts = 1000000000000000"),
     "dropout": (
         lambda: risk(HERE, lambda x, y, query: y.mean(axis=1) * np.random.default_rng().random(len(y))),
         "dropout",
