@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,8 +93,9 @@ def risk(
     >>> abs(value - 2 / (10 - 2 - 1)) < 2 * half_width  # d sigma^2 / (n - d - 1)
     True
     """
-    losses = _losses(prompts, predictor, contexts, seed, stream, less, most, xp=xp, device=device)
-    return mean_with_half_width(losses, _bounds(prompts, predictor, less, most))
+    models = _models(predictor, less)
+    losses = _losses(prompts, models, contexts, seed, stream, most, xp=xp, device=device)
+    return mean_with_half_width(losses, _bounds(prompts, *models, most=most))
 
 
 @makes("sampled", "montecarlo")
@@ -139,9 +141,9 @@ def risk_curve(
     counts = [whole("lengths", n, 1) for n in np.atleast_1d(lengths).tolist()]
     if not counts:
         raise InvalidInput("lengths = []: give at least one number of tokens.")
-    longest, bounds = require_prompts(prompts).replace(n=max(counts)), _bounds(prompts, predictor, less)
-    losses = (_losses(longest, predictor, contexts, seed, stream, less, tokens=n) for n in counts)
-    values, half_widths = np.array([mean_with_half_width(each, bounds) for each in losses]).T
+    longest, models = require_prompts(prompts).replace(n=max(counts)), _models(predictor, less)
+    losses = (_losses(longest, models, contexts, seed, stream, tokens=n) for n in counts)
+    values, half_widths = np.array([mean_with_half_width(each, _bounds(prompts, *models)) for each in losses]).T
     return values, half_widths
 
 
@@ -188,7 +190,7 @@ def probability(
     from scipy.special import betaincinv  # imported where it is used: commands that list claims import this module
 
     number("within", within, "the threshold")
-    losses = _losses(prompts, predictor, contexts, seed, stream, less, each=True)
+    losses = _losses(prompts, _models(predictor, less), contexts, seed, stream, each=True)
     count, hits = len(losses), int(np.count_nonzero(losses <= within))
     low = float(betaincinv(hits, count - hits + 1, 0.025)) if hits else 0.0
     high = float(betaincinv(hits + 1, count - hits, 0.975)) if hits < count else 1.0
@@ -197,11 +199,10 @@ def probability(
 
 def _losses(
     prompts: Prompts,
-    predictor: Predictor,
+    models: list[Predictor],
     contexts: int,
     seed: int,
     stream: str,
-    less: Predictor | None = None,
     most: float | None = None,
     tokens: int | None = None,
     each: bool = False,
@@ -210,30 +211,34 @@ def _losses(
 ) -> Floats:
     """The squared errors, or their differences, on `contexts` prompts; `each`: at the drawn query."""
     contexts, seed = whole("contexts", contexts, 1, most=MOST // require_prompts(prompts).size), a_seed(seed)
-    models = [predictor] if less is None else [predictor, less]
-    for model in models:
-        function("predictor", model, "x, (C, n, d), y, (C, n), and queries, (C, d)")
     if most is not None:
         number("most", most, "the cap", above=0)
     Q = None if each or most is not None else _query_moment(prompts)
     exact = Q is not None and all(callable(getattr(model, "weights", None)) for model in models)
-    root = _root(prompts) if exact and _bounds(prompts, predictor, less) is None else None
+    root = _root(prompts) if exact and _bounds(prompts, *models) is None else None
     parts, first_answers = list[Floats](), list[Answers]()
     for index in range(-(-contexts // prompts.chunk)):
-        drawn, weight = prompts.drawn(seed, stream, index), np.ones(1)
+        drawn, weight = prompts.drawn(seed, stream, index), np.ones(prompts.chunk)
         drawn = drawn._replace(x=drawn.x[:, :tokens], y=drawn.y[:, :tokens])
         if root is not None:
             drawn, weight = _with_rare(drawn, root, generator(seed, f"{stream}/rare", index))
         kept = slice(contexts - index * prompts.chunk)
-        batch = tuple(to_device(part[kept], xp, device) for part in drawn[:3])
-        task = None if drawn.task is None else drawn.task[kept]
-        answers = [_answers(model, batch, task is not None and Q is not None) for model in models]
-        first, *others = (_squares(made, drawn.target[kept], task, Q, most) for _, _, made in answers)
+        drawn = Drawn(*(part if part is None else part[kept] for part in drawn))
+        batch = tuple(to_device(part, xp, device) for part in drawn[:3])
+        answers = [_answers(model, batch, Q is not None) for model in models]
+        first, *others = (_squares(made, drawn, Q, most) for _, _, made in answers)
         first_answers = first_answers or answers
         parts.append(weight[kept] * (first - others[0] if others else first))
     for answer in first_answers:  # at the end, when a model with a state is in another one
         _require_same(*answer)
     return np.concatenate(parts)
+
+
+def _models(predictor: Predictor, less: Predictor | None) -> list[Predictor]:
+    models = [predictor] if less is None else [predictor, less]
+    for model in models:
+        function("predictor", model, "x, (C, n, d), y, (C, n), and queries, (C, d)")
+    return models
 
 
 def _root(prompts: Prompts) -> Floats | None:
@@ -277,23 +282,23 @@ def _with_rare(drawn: Drawn, root: Floats, rng: np.random.Generator) -> tuple[Dr
     return drawn._replace(x=x, y=y), 2 / (1 + np.mean(shares, axis=0))
 
 
-def _bounds(
-    prompts: Prompts, predictor: Any, less: Any = None, most: float | None = None
-) -> tuple[float, float] | None:
+def _bounds(prompts: Prompts, *models: Any, most: float | None = None) -> tuple[float, float] | None:
     """Bounds on the losses, if they are known: by the cap, or for weights in the hull of a pool on a pool of tasks."""
-    high, low = (_bound(prompts, model, most) for model in (predictor, less))
-    return None if high is None or low is None else (-low, high)
+    highs: list[Any] = [most] * len(models)
+    Q = _query_moment(prompts)
+    if most is None and Q is not None and isinstance(prompts.tasks, Pool):
+        largest = partial(_largest, Q, prompts.d)
+        pools = (getattr(model, "pool", None) for model in models)
+        highs = [pool and (largest(pool) + largest(prompts.tasks)) ** 2 for pool in pools]
+    if None in highs:
+        return None
+    return -sum(highs[1:]), highs[0]
 
 
-def _bound(prompts: Prompts, model: Any, most: float | None) -> float | None:
-    """A bound on the losses, if one is known: the cap, or that of weights in the hull of a pool on a pool of tasks."""
-    if model is None:
-        return 0.0
-    pool, tasks, Q = getattr(model, "pool", None), prompts.tasks, _query_moment(prompts)
-    if most is not None or Q is None or not (isinstance(pool, Pool) and isinstance(tasks, Pool)):
-        return most
-    members = [each.vectors(prompts.d) for each in (pool, tasks)]
-    return float(sum(math.sqrt(np.einsum("ki,ij,kj->k", w, Q, w).max()) for w in members) ** 2)
+def _largest(Q: Floats, d: int, pool: Pool) -> float:
+    """The largest root mean square of <w, x> over the members of a pool."""
+    w = pool.vectors(d)
+    return math.sqrt(np.einsum("ki,ij,kj->k", w, Q, w).max())
 
 
 def _query_moment(prompts: Prompts) -> Floats | None:
@@ -304,19 +309,20 @@ def _query_moment(prompts: Prompts) -> Floats | None:
         return None
 
 
-def _squares(made: Floats, target: Floats, task: Floats | None, Q: Floats | None, most: float | None) -> Floats:
+def _squares(made: Floats, drawn: Drawn, Q: Floats | None, most: float | None) -> Floats:
     """The squared error of each prompt; its mean over queries of second moment Q where the model gave weights."""
-    if made.ndim == 2 and task is not None:
-        return np.asarray(np.einsum("ci,ij,cj->c", made - task, Q, made - task))
-    return np.minimum((made - target) ** 2, math.inf if most is None else most)
+    if Q is not None and made.ndim == 2:
+        away: Floats = made - drawn.task  # type: ignore[operator]  # linear tasks have one
+        return np.asarray(np.einsum("ci,ij,cj->c", away, Q, away))
+    return np.minimum((made - drawn.target) ** 2, math.inf if most is None else most)
 
 
 def _answers(model: Any, batch: tuple[Any, ...], linear: bool) -> Answers:
     """A model's weights or predictions, on the host, with what gave them."""
-    x = batch[0]
+    count, _, d = batch[0].shape
     if linear and callable(getattr(model, "weights", None)):
-        return model.weights, batch[:2], _called(model.weights, batch[:2], (x.shape[0], x.shape[2]))
-    return model, batch, _called(model, batch, (x.shape[0],))
+        return model.weights, batch[:2], _called(model.weights, batch[:2], (count, d))
+    return model, batch, _called(model, batch, (count,))
 
 
 def _called(model: Any, batch: Any, shape: tuple[int, ...]) -> Floats:

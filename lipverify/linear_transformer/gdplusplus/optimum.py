@@ -54,7 +54,7 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
 @makes("bounded", "exact")
 def excess_loss(regression: Prompts, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
     """The excess loss on a rule for its degree, cut at the largest eigenvalue that `seen_in` contexts show."""
-    n, d = regression.n, regression.d
+    n, d = int(regression.n), regression.d
     reach = None if seen_in is None else largest_seen(n, d, seen_in)
     return ExcessLoss(spectral_rule(n, d, 3**layers, points, reach), regression.noise.second_moment)
 

@@ -127,7 +127,7 @@ def with_rare(regression: Prompts, count: int, rare: int, seed: int, stream: str
 
 def _contexts(regression: Prompts, normals: Floats) -> Contexts:
     """Contexts as functions of standard normals: those of the tokens, those of the task, and one for sigma."""
-    d, n = regression.d, regression.n
+    d, n = regression.d, int(regression.n)
     tokens = normals[:, : n * (d + 1)].reshape(-1, n, d + 1).copy()
     task = normals[:, n * (d + 1) : -1]
     sigma = regression.noise.draw(np.minimum(ndtr(normals[:, -1]), 1 - 2.0**-53))  # at 1 a quantile may be infinite
