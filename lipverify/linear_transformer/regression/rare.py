@@ -6,6 +6,9 @@ level as it is; so decade k has the law of the contexts whose size is exceeded w
 the next level is a stratum, and the mean is sum_k P(stratum k) E [. | stratum k]. A context is a function of standard
 normals z; a step moves them to sqrt(1 - b^2) z + b z' with fresh z', and is rejected below the level.
 
+`lipverify.prompts.risk` draws rare prompts for a mean, with weights. Here the contexts are needed themselves: training
+learns them, and claims speak of the share of them on which a model fails.
+
 Source: Kahn and Harris 1951 (splitting); Au and Beck, Probabilistic Engineering Mechanics 16 (2001) 263-277 (levels
 that the population sets); Neal, arXiv:physics/9807036 (1998) section 3 (the step). Whole: own composition.
 """
