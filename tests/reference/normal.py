@@ -173,7 +173,7 @@ def many_tokens(d: int, n: int, w: float, lengths: int, order: int, width: float
         a = e[:, None] / (e[:, None] + np.exp(one))
         first, second = (n * density * (a**k @ (one_density / one_density.sum())) for k in (1, 2))
         both = e[:, None, None] + e[:, None] + np.exp(two)
-        pairs = n * (n - 1) * np.outer(density * e, density * e) * (both**-2 @ (two_density / two_density.sum()))
+        pairs = n * (n - 1) * np.outer(density * e, density * e) * ((1 / both**2) @ (two_density / two_density.sum()))
 
         def bias(c: Number, h: Any, m: Any, v: Any) -> Number:
             label = h(c * r)  # noqa: B023
