@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,8 @@ from lipverify.problem.vectors import Coordinates, Pool
 from lipverify.prompts.predictors import Predictor
 
 POWERS = (4, 16)
-"""Degrees of the losses for which large eigenvalues of sum x x^T are drawn; a model of k layers has 4 k + 2 or so. With
-a third power, 2 or 8, least squares gets fewer of its prompts, and with 4 or 8 alone some losses stay skewed."""
+"""Degrees in sum x x^T of the losses for which its large eigenvalues are drawn: k steps of gradient descent have 2 k.
+At n = 8, d = 5 six steps are refused with 8 alone, and with 2, 4, 8, 16 least squares gets too few of its prompts."""
 MOST = 10**12
 """Numbers of all prompts, at most: hours."""
 FEW = 4
@@ -284,20 +283,18 @@ def _with_rare(drawn: Drawn, root: Floats, rng: np.random.Generator) -> tuple[Dr
 
 def _bounds(prompts: Prompts, *models: Any, most: float | None = None) -> tuple[float, float] | None:
     """Bounds on the losses, if they are known: by the cap, or for weights in the hull of a pool on a pool of tasks."""
-    highs: list[Any] = [most] * len(models)
-    Q = _query_moment(prompts)
-    if most is None and Q is not None and isinstance(prompts.tasks, Pool):
-        largest = partial(_largest, Q, prompts.d)
-        pools = (getattr(model, "pool", None) for model in models)
-        highs = [pool and (largest(pool) + largest(prompts.tasks)) ** 2 for pool in pools]
-    if None in highs:
-        return None
-    return -sum(highs[1:]), highs[0]
+    highs, Q = [most or math.inf] * len(models), _query_moment(prompts)
+    if most is None and Q is not None:
+        roots = [_largest(Q, getattr(model, "pool", None)) for model in models]
+        highs = [(root + _largest(Q, prompts.tasks)) ** 2 for root in roots]
+    return (-sum(highs[1:]), highs[0]) if max(highs) < math.inf else None
 
 
-def _largest(Q: Floats, d: int, pool: Pool) -> float:
-    """The largest root mean square of <w, x> over the members of a pool."""
-    w = pool.vectors(d)
+def _largest(Q: Floats, pool: Any) -> float:
+    """The largest root mean square of <w, x> over the members of a pool; infinite for anything else."""
+    if not isinstance(pool, Pool):
+        return math.inf
+    w = pool.vectors(len(Q))
     return math.sqrt(np.einsum("ki,ij,kj->k", w, Q, w).max())
 
 

@@ -48,6 +48,9 @@ def test_the_posterior_mean_errs_by_nothing_on_its_own_pool_and_by_much_on_new_t
     value, half_width = risk(here, predictors.dmmse(pool, 0.0))
     assert value == 0
     assert half_width < 0.03  # by the bound that the pool is
+    other = predictors.Linear(predictors.dmmse(pool, 0.5).weights, pool="a layer of that name")  # type: ignore[arg-type]
+    with pytest.raises(OutOfReach, match="a few samples carry most of it"):
+        risk(here, other)
     new = here.replace(tasks=Coordinates())
     assert risk(new, predictors.dmmse(pool, 0.0))[0] > 3
     with pytest.raises(OutOfReach, match="did not vary"):
