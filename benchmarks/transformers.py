@@ -13,13 +13,13 @@ import numpy as np
 
 from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.families import NAMES, family_named
-from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.linear_transformer.training.objective import Objective, draw_sample
 from lipverify.problem.noise import UniformNoise
+from lipverify.prompts import Prompts
 
 CONTEXTS, LAYERS, TOKEN_CONTEXTS = 8192, 4, 20
-PROBLEM = Regression(10, 20, UniformNoise(3.0))
+PROBLEM = Prompts(d=10, n=20, sigma=UniformNoise(3.0))
 
 
 def main() -> None:

@@ -27,12 +27,12 @@ from lipverify.checks.linear_transformers.quantities import Value
 from lipverify.linear_transformer import (
     CategoricalNoise,
     Diagonal,
-    Regression,
     Tokens,
     draw_contexts,
     forward,
     trajectory,
 )
+from lipverify.prompts import Prompts
 from lipverify.proofs import identity, leftover, letters
 from lipverify.sampling import generator, mean_with_half_width
 
@@ -132,7 +132,9 @@ def kappa_of_tokens(d: int, n: int, seed: int) -> Fraction:
 
 def assumed_share(sigma: float, contexts: int, seed: int) -> Value:
     """E sum r_i^2 / E sum y_i^2 at the paper's sizes: the printed sum over that of the two layers themselves."""
-    drawn = draw_contexts(Regression(10, 20, CategoricalNoise((sigma,))), contexts, seed, f"steps/assumed/{sigma:g}")
+    drawn = draw_contexts(
+        Prompts(d=10, n=20, sigma=CategoricalNoise((sigma,))), contexts, seed, f"steps/assumed/{sigma:g}"
+    )
     fit = np.linalg.solve(drawn.covariance, drawn.alpha[..., None])[..., 0]
     residual = drawn.energy - np.sum(fit * drawn.alpha, axis=-1)
     share = float(residual.mean() / drawn.energy.mean())

@@ -21,13 +21,11 @@ HALF_WIDTH = 2.0
 
 def fresh_at(noise: str, level: float, contexts: int, seed: int) -> Any:
     """Fresh contexts of one noise level."""
-    from dataclasses import replace
-
-    from lipverify.linear_transformer import CategoricalNoise, draw_contexts, evaluation, regression_named
+    from lipverify.linear_transformer import draw_contexts, evaluation, regression_named
 
     own = regression_named(noise)
     stream = f"profiles/{own.noise.label}/{level}"
-    return evaluation(draw_contexts(replace(own, noise=CategoricalNoise((level,))), contexts, seed, stream))
+    return evaluation(draw_contexts(own.replace(sigma=level), contexts, seed, stream))
 
 
 def tuned_on(noise: str, contexts: int, seed: int) -> Any:

@@ -42,7 +42,7 @@ def ridge_loss(noise: str) -> float:
 
     here = regression_named(noise)
     sigma, weight = here.noise.nodes(NODES)
-    shrinkage = spectral_mean(lambda t: (sigma**2 / np.add.outer(t, sigma**2)) @ weight, here.n, here.d)[0]
+    shrinkage = spectral_mean(lambda t: (sigma**2 / np.add.outer(t, sigma**2)) @ weight, int(here.n), here.d)[0]
     return here.d / 2 * shrinkage
 
 

@@ -7,7 +7,6 @@ sigma^2))^2 / 2. The minimum is at g = 1/(t + E sigma^2): ridge regression with 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import Any
@@ -17,7 +16,6 @@ import numpy as np
 from lipverify.checks.linear_transformers.quantities import NOISY, Value, held_out, printed
 from lipverify.linear_transformer import (
     AdaRR,
-    CategoricalNoise,
     GDPlusPlus,
     best_constant,
     estimate,
@@ -132,7 +130,7 @@ def residuals(noise: int) -> Any:
 def growth(sigma: int, contexts: int, seed: int) -> Value:
     """The adjusted loss of AdaRR at a noise level minus that at the level one below."""
     losses = [
-        held_out(replace(regression_named("uniform-5"), noise=CategoricalNoise((float(level),))), contexts, seed,
+        held_out(regression_named("uniform-5").replace(sigma=float(level)), contexts, seed,
                  f"baselines/adaptive/{level}").loss(AdaRR())
         for level in (sigma, sigma - 1)
     ]  # fmt: skip

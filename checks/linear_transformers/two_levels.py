@@ -41,7 +41,8 @@ from lipverify.checks.linear_transformers.quantities import Floats, Value, requi
 from lipverify.checks.linear_transformers.wishart import eigenvalue_rule
 from lipverify.claims import makes, proved
 from lipverify.errors import OutOfReach
-from lipverify.linear_transformer import CategoricalNoise, Diagonal, Regression, draw_contexts, evaluation, readout
+from lipverify.linear_transformer import CategoricalNoise, Diagonal, draw_contexts, evaluation, readout
+from lipverify.prompts import Prompts
 from lipverify.sampling import mean_with_half_width
 
 Order = Literal["yx-yy", "yy-yx"]
@@ -112,7 +113,7 @@ def unit_contexts(d: int, n: int, sigma: float, count: int, seed: int, stream: s
     >>> bool(np.all(abs(long.covariance - np.eye(2)) < 1e-2)), bool(np.all(abs(long.energy / long.n - 0.25) < 1e-2))
     (True, True)
     """
-    drawn = draw_contexts(Regression(d, n, CategoricalNoise((sigma * math.sqrt(n),))), count, seed, stream)
+    drawn = draw_contexts(Prompts(d=d, n=n, sigma=CategoricalNoise((sigma * math.sqrt(n),))), count, seed, stream)
     return replace(drawn, gram=drawn.gram / n, sigma=drawn.sigma / math.sqrt(n))
 
 

@@ -55,6 +55,6 @@ claim("ahn.one-layer", identity(off, r"\mathbf{A}^* \mathbf{A}^{-1} - \mathbf{I}
       over=OVER, kind="printed", source=THEOREM, expected="supported")
 claim("ahn.one-layer/noise", identity(off_with_noise, r"\mathbf{A}^* / \mathbf{A} - I", control={"share": 0.99}),
       over=OVER | {"sigma": (0.5, 1.0)}, kind="derived", source=THEOREM, expected="supported")
-claim("ahn.one-layer/noise/cost", bound(loss, "R / R^*", low=1.001, control=1.05),
+claim("ahn.one-layer/noise/cost", bound(loss, "R / R^*", low=1.001, control=1.05, method="exact"),
       agree(loss, sampled_loss, "R / R^*", over=OVER | {"sigma": 1.0}),
       over=OVER | {"sigma": 1.0}, kind="derived", source=THEOREM, expected="supported")

@@ -140,7 +140,10 @@ def _rests_on_an_estimate(records: Sequence[Any], calls: Sequence[Note]) -> bool
 
 
 def _pairs(result: Any) -> Iterator[tuple[Any, Any]]:
-    """The objects of a result that carry an error: (value, error) pairs, and fields `x` that have a field `x_error`."""
+    """The objects of a result that carry an error: (value, error) pairs, and fields `x` that have a field `x_error`.
+
+    Fields `value` and `error` of a record are such a pair too.
+    """
     if isinstance(result, Mapping):
         for value in result.values():
             yield from _pairs(value)
@@ -152,6 +155,8 @@ def _pairs(result: Any) -> Iterator[tuple[Any, Any]]:
                 yield from _pairs(part)
     else:
         yield from ((getattr(result, name), getattr(result, f"{name}_error")) for name in with_errors(result))
+        if {"value", "error"} <= {*getattr(result, "__struct_fields__", ())}:
+            yield result.value, result.error
 
 
 def with_errors(record: Any) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ regression/         contexts, laws of the noise, ridge regression baselines, the
 gdplusplus/         two weights a layer: exact loss, minima and proved floor on the eigenvalues
 families, training/ weights as arrays, and their training
 
->>> from lipverify.linear_transformer import GDPlusPlus, Regression, UniformNoise, draw_contexts, estimate, evaluation
->>> held_out = evaluation(draw_contexts(Regression(d=10, n=20, noise=UniformNoise(0.0)), 4096, seed=0, stream="doc"))
+>>> from lipverify.linear_transformer import GDPlusPlus, UniformNoise, draw_contexts, estimate, evaluation
+
+>>> from lipverify.prompts import Prompts
+>>> held_out = evaluation(draw_contexts(Prompts(d=10, n=20, sigma=UniformNoise(0.0)), 4096, seed=0, stream="doc"))
 >>> one = held_out.loss(lambda contexts: estimate((GDPlusPlus(xx=0.0, yx=-1 / 31),), contexts))
 >>> abs(one.value - 55 / 31) < 4 * one.standard_error  # the exact loss of the best single layer without noise
 True
@@ -40,10 +42,7 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.published import printed as printed, regression_named as regression_named
     from lipverify.linear_transformer.regression.adjusted import evaluation as evaluation
     from lipverify.linear_transformer.regression.bayes import Bayes as Bayes
-    from lipverify.linear_transformer.regression.contexts import (
-        Regression as Regression,
-        draw_contexts as draw_contexts,
-    )
+    from lipverify.linear_transformer.regression.contexts import draw_contexts as draw_contexts
     from lipverify.problem.noise import (
         CategoricalNoise as CategoricalNoise,
         UniformNoise as UniformNoise,

@@ -21,7 +21,7 @@ from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.validation import chosen
 from lipverify.linear_transformer.collapsed import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
-from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.problem.prompts import Prompts
 
 __all__ = ["NAMES", "Diag", "Family", "Full", "LowRank", "Omega", "Safe", "SafeFull", "family_named"]
 
@@ -38,7 +38,7 @@ class Family(ABC):
     grows as a logarithm beyond the cap.
     """
 
-    regression: Regression
+    regression: Prompts
     rare: ClassVar[int] = 0
     bounded: ClassVar[bool] = True
 
@@ -228,7 +228,7 @@ class LowRank(Full):
         return stored
 
 
-def family_named(name: str, regression: Regression) -> Omega | Full:
+def family_named(name: str, regression: Prompts) -> Omega | Full:
     """The family with one of the names in `NAMES`."""
     families: tuple[type[Omega] | type[Full], ...] = (Diag, Safe, Omega, LowRank, Full, SafeFull)
     return families[NAMES.index(chosen("family", name, NAMES))](regression)

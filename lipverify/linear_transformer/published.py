@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.problem.noise import CategoricalNoise, NoiseLaw, UniformNoise, noise_named
+from lipverify.problem.prompts import Prompts
 
 __all__ = [
     "BASELINES",
@@ -97,7 +97,7 @@ def printed(noise: str, model: str, layers: int = 0) -> Printed:
     return entry
 
 
-def regression_named(noise: str) -> Regression:
+def regression_named(noise: str) -> Prompts:
     """The problem of a column of Table 1, d = 10 and n = 20.
 
     Parameters
@@ -107,7 +107,7 @@ def regression_named(noise: str) -> Regression:
 
     Returns
     -------
-    Regression
+    Prompts
         d, n and the law of the noise.
 
     Raises
@@ -120,7 +120,7 @@ def regression_named(noise: str) -> Regression:
     >>> regression_named("levels-1-3").noise.second_moment
     5.0
     """
-    return Regression(D, N, noise_named(noise))
+    return Prompts(d=D, n=N, sigma=noise_named(noise))
 
 
 def _rounding(digits: str) -> float:

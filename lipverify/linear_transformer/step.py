@@ -27,6 +27,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Floats, Matrix
+from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
 from lipverify.linear_transformer.layer import Layer
 from lipverify.problem.matrices import rows
@@ -37,16 +38,13 @@ from lipverify.problem.prompts import Prompts, require_prompts
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
     """The risk E (prediction - <x, w>)^2 as bias and variance, with a bound on the rounding error of their sum.
 
-    Without the factor 1/2 that the losses of `Regression` and those of some papers carry.
+    Without the factor 1/2 that the losses of `evaluation` and those of some papers carry.
     """
 
     bias: float
     variance: float
+    value: float
     error: float
-
-    @property
-    def value(self) -> float:
-        return self.bias + self.variance
 
 
 def best_step(prompts: Prompts) -> Floats:
@@ -79,6 +77,7 @@ def best_step(prompts: Prompts) -> Floats:
     return np.asarray((V / R @ solved).T)
 
 
+@makes("bounded", "exact")
 def step_risk(prompts: Prompts, A: Matrix) -> Risk:
     """The exact risk of the prediction <x, A h>, h = (1/n) sum_i y_i x_i.
 
@@ -122,7 +121,8 @@ def step_risk(prompts: Prompts, A: Matrix) -> Risk:
     moved = 2 * size @ np.abs(S) @ off.T + off @ np.abs(S) @ off.T
     terms = np.abs(W) @ here.terms @ np.abs(W).T
     absolute = size @ np.abs(S) @ size.T + np.abs(A) @ terms @ np.abs(A).T
-    return Risk(bias=bias, variance=variance, error=float(np.trace(np.abs(Q) @ (moved + 6 * unit * absolute))))
+    error = float(np.trace(np.abs(Q) @ (moved + 6 * unit * absolute)))
+    return Risk(bias=bias, variance=variance, value=bias + variance, error=error)
 
 
 class _Moments(NamedTuple):
@@ -153,7 +153,7 @@ def _moments(prompts: Prompts) -> _Moments:
     S_u[part] = np.outer(R, R) * (V.T @ S @ V)
     F, terms, S_u = x.quartic(S_u)[part], (x.absolute or x.quartic)(np.abs(S_u))[part], S_u[part]
     signal = M @ S_u @ M
-    noise = prompts.noise_variance * M
+    noise = prompts.noise.second_moment * M
     return _Moments(R, V, M, signal, (F - signal + noise) / n, (terms + np.abs(signal) + np.abs(noise)) / n)
 
 

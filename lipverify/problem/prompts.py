@@ -15,7 +15,7 @@ from lipverify.foundation.streams import generator, standard_normals
 from lipverify.foundation.validation import a_seed, instance, number, whole
 from lipverify.problem.covariates import Covariates
 from lipverify.problem.law import FunctionLaw, RidgeLaw, Sum, as_functions, require_dimension
-from lipverify.problem.noise import NoiseLaw
+from lipverify.problem.noise import CategoricalNoise, NoiseLaw
 from lipverify.problem.problem import context_length, replaced
 from lipverify.problem.vectors import Coordinates
 
@@ -109,9 +109,9 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
         return replaced(self, changes)
 
     @property
-    def noise_variance(self) -> float:
-        """E sigma^2."""
-        return self.sigma.second_moment if isinstance(self.sigma, NoiseLaw) else self.sigma**2
+    def noise(self) -> NoiseLaw:
+        """The law of sigma, of one level if it is a number."""
+        return self.sigma if isinstance(self.sigma, NoiseLaw) else CategoricalNoise((self.sigma,))
 
     @property
     def linear(self) -> bool:
@@ -119,12 +119,17 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
         return isinstance(self.tasks, Covariates)
 
     @property
-    def chunk(self) -> int:
-        """Prompts that share an address."""
-        size = self.n * (self.d + 1)
+    def size(self) -> int:
+        """Numbers of a prompt."""
+        size = int(self.n) * (self.d + 1)
         if size > LARGEST:
             raise OutOfReach(f"n = {self.n:g}, d = {self.d}: {size:.1e} numbers a prompt, {LARGEST:.1e} are the most.")
-        return int(min(1024, max(1, SOME // size)))
+        return size
+
+    @property
+    def chunk(self) -> int:
+        """Prompts that share an address."""
+        return min(1024, max(1, SOME // self.size))
 
     def draw(self, contexts: int, seed: int, stream: str = "", xp: Any = np, device: Any = None) -> Drawn:
         """`contexts` independent prompts; number j is a function of (prompts, seed, stream, j), on every library.
@@ -133,7 +138,7 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
         >>> bool((here.draw(3, seed=0).y == here.draw(2000, seed=0).y[:3]).all())
         True
         """
-        contexts, seed = whole("contexts", contexts, 1), a_seed(seed)
+        contexts, seed = whole("contexts", contexts, 1, most=8 * LARGEST // self.size), a_seed(seed)
         chunks = [self.drawn(seed, stream, index) for index in range(-(-contexts // self.chunk))]
         parts = [None if part[0] is None else np.concatenate(part)[:contexts] for part in zip(*chunks, strict=True)]
         return Drawn(*(part if part is None else to_device(part, xp, device) for part in parts))

@@ -60,7 +60,7 @@ class Coordinates(Covariates, frozen=True, tag="coordinates"):
 
     def __post_init__(self) -> None:
         chosen("marginal", self.marginal, MARGINALS)
-        number("scale", self.scale, "the factor", above=0)
+        number("scale", self.scale, "the factor", above=0, below=1e75)  # its fourth power is a double
         number("shift", self.shift)
         if self.marginal in WITH_PARAMETER:
             number("parameter", self.parameter, f"that of {self.marginal}", above=WITH_PARAMETER[self.marginal])
@@ -150,7 +150,7 @@ class Pool(Covariates, frozen=True, tag="pool"):
     name: ClassVar[str] = "pool"
 
     def __post_init__(self) -> None:
-        if np.ndim(self.members) == 0:
+        if not hasattr(self.members, "__len__"):
             whole("members", self.members, 1, "the number of vectors")
             instance("law", self.law, Covariates, "they are drawn from one, such as lipverify.covariates.Sphere()")
         else:

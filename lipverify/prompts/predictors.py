@@ -59,6 +59,7 @@ class Linear:
 
     def __call__(self, x: Array, y: Array, query: Array) -> Array:
         """<w, query>."""
+        _require_batch(x, y, query)
         return _dot(self.weights(x, y), query)
 
 
@@ -196,6 +197,7 @@ def softmax_attention(M: float | Matrix | Sequence[Matrix] = 1.0, heads: Sequenc
         raise InvalidInput(f"heads has shape {factors.shape}: it is one factor for each of {count} matrices.")
 
     def predict(x: Array, y: Array, query: Array) -> Array:
+        _require_batch(x, y, query)
         xp, total = x.__array_namespace__(), 0 * y[:, 0]
         if matrices.ndim == 0:
             images = [float(matrices) * query]
@@ -244,6 +246,7 @@ def transformer(
         return readout(e.__array_namespace__().matrix_transpose(e) @ e, layers).w
 
     def predict(x: Array, y: Array, query: Array) -> Array:
+        _require_batch(x, y, query)
         xp, n = x.__array_namespace__(), x.shape[1]
         e = tokens(xp.concat([x, query[:, None, :]], axis=1), xp.concat([y, 0 * y[:, :1]], axis=1))
         allowed = xp.tril(xp.ones((n + 1, n), dtype=x.dtype)) if causal else xp.ones((n + 1, n), dtype=x.dtype)
@@ -281,6 +284,7 @@ def nadaraya_watson(kernel: Callable[[Array, Array], Array]) -> Predictor:
     function("kernel", kernel, "tokens, (C, n, d), and the query, (C, 1, d)")
 
     def predict(x: Array, y: Array, query: Array) -> Array:
+        _require_batch(x, y, query)
         xp, K = x.__array_namespace__(), kernel(x, query[:, None, :])
         total = xp.sum(K, axis=1)
         return _dot(K, y) / xp.where(total > 0, total, xp.ones_like(total))
@@ -305,6 +309,7 @@ def nearest_neighbours(k: int) -> Predictor:
     whole("k", k, 1)
 
     def predict(x: Array, y: Array, query: Array) -> Array:
+        _require_batch(x, y, query)
         whole("k", k, 1, most=x.shape[1])
         xp = x.__array_namespace__()
         distance = xp.sum((x - query[:, None, :]) ** 2, axis=-1)
@@ -312,6 +317,12 @@ def nearest_neighbours(k: int) -> Predictor:
         return _dot(near, y) / xp.sum(near, axis=1)
 
     return predict
+
+
+def _require_batch(x: Array, y: Array, query: Array) -> None:
+    shapes = tuple(tuple(getattr(part, "shape", ())) for part in (x, y, query))
+    if len(shapes[0]) != 3 or shapes[1:] != (shapes[0][:2], shapes[0][::2]):
+        raise InvalidInput(f"x, y and query have shapes {shapes}: they are (C, n, d), (C, n) and (C, d).")
 
 
 def _dot(a: Array, b: Array) -> Array:

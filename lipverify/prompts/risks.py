@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from lipverify.foundation.arrays import Floats, to_device, to_host
 from lipverify.foundation.means.checked import mean_with_half_width
 from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
+from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, function, number, whole
 from lipverify.problem.covariates import Gaussian
@@ -20,8 +21,15 @@ from lipverify.problem.prompts import Drawn, Prompts, require_prompts
 from lipverify.problem.vectors import Coordinates, Pool
 from lipverify.prompts.predictors import Predictor
 
+POWERS = (4, 16)
+"""Degrees in sum x x^T of the losses for which its large eigenvalues are drawn: k steps of gradient descent have 2 k.
+At n = 8, d = 5 six steps are refused with 8 alone, and with 2, 4, 8, 16 least squares gets too few of its prompts."""
+MOST = 10**12
+"""Numbers of all prompts, at most: hours."""
 FEW = 4
 """Prompts that a predictor is asked for again, alone and in another order."""
+Answers = tuple[Any, tuple[Any, ...], Floats]
+"""A model, or its function of weights, what it was called with, and what it returned."""
 SAME = 1e-5
 """How much their predictions may differ, in units of labels and predictions: single precision rounds by 1e-7."""
 
@@ -35,13 +43,14 @@ def risk(
     stream: str = "risk",
     less: Predictor | None = None,
     most: float | None = None,
-    near_singular: bool = False,
     xp: Any = np,
     device: Any = None,
 ) -> tuple[float, float]:
     r"""E (prediction - f(x))^2 over prompts, and the half-width of its 95 % interval.
 
-    The mean over the query is exact for linear tasks and a predictor that gives its weights.
+    For linear tasks and a predictor that gives its weights the mean over the query is exact. If covariates are normal
+    too, prompts where sum x x^T has a small or a large eigenvalue are drawn more often, and weights make up for it:
+    there least squares and steps of gradient descent err most.
 
     Parameters
     ----------
@@ -59,9 +68,6 @@ def risk(
     most
         A cap c > 0: the risk E min((prediction - f(x))^2, c) instead, whose interval is valid however rare the prompts
         are that rule it.
-    near_singular
-        True for importance sampling: half of the prompts have a small eigenvalue of sum x x^T, where least squares
-        errs most, and weights make up for it. For normal covariates, linear tasks and n >= d + 2.
     xp, device
         The array library, of the array API standard, and device of the arrays that predictors get; NumPy by default.
 
@@ -86,11 +92,9 @@ def risk(
     >>> abs(value - 2 / (10 - 2 - 1)) < 2 * half_width  # d sigma^2 / (n - d - 1)
     True
     """
-    parts = _losses(prompts, predictor, contexts, seed, stream, less, most, near_singular, xp, device)
-    losses = np.concatenate(list(parts))
-    high, low = _bound(prompts, predictor, most), 0.0 if less is None else _bound(prompts, less, most)
-    bounds = None if near_singular or high is None or low is None else (-low, high)
-    return mean_with_half_width(losses, bounds)
+    models = _models(predictor, less)
+    losses = _losses(prompts, models, contexts, seed, stream, most, xp=xp, device=device)
+    return mean_with_half_width(losses, _bounds(prompts, *models, most=most))
 
 
 @makes("sampled", "montecarlo")
@@ -133,15 +137,13 @@ def risk_curve(
     >>> bool(values[1] < values[0])
     True
     """
-    counts = [whole("lengths", n, 1) for n in lengths]
+    counts = [whole("lengths", n, 1) for n in np.atleast_1d(lengths).tolist()]
     if not counts:
         raise InvalidInput("lengths = []: give at least one number of tokens.")
-    longest = require_prompts(prompts).replace(n=max(counts))
-    pairs = []
-    for n in counts:
-        parts = _losses(longest, predictor, contexts, seed, stream, less, tokens=n)
-        pairs.append(mean_with_half_width(np.concatenate(list(parts))))
-    return np.array([value for value, _ in pairs]), np.array([half_width for _, half_width in pairs])
+    longest, models = require_prompts(prompts).replace(n=max(counts)), _models(predictor, less)
+    losses = (_losses(longest, models, contexts, seed, stream, tokens=n) for n in counts)
+    values, half_widths = np.array([mean_with_half_width(each, _bounds(prompts, *models)) for each in losses]).T
+    return values, half_widths
 
 
 @makes("sampled", "montecarlo")
@@ -187,7 +189,7 @@ def probability(
     from scipy.special import betaincinv  # imported where it is used: commands that list claims import this module
 
     number("within", within, "the threshold")
-    losses = np.concatenate(list(_losses(prompts, predictor, contexts, seed, stream, less, each=True)))
+    losses = _losses(prompts, _models(predictor, less), contexts, seed, stream, each=True)
     count, hits = len(losses), int(np.count_nonzero(losses <= within))
     low = float(betaincinv(hits, count - hits + 1, 0.025)) if hits else 0.0
     high = float(betaincinv(hits + 1, count - hits, 0.975)) if hits < count else 1.0
@@ -196,83 +198,104 @@ def probability(
 
 def _losses(
     prompts: Prompts,
-    predictor: Predictor,
+    models: list[Predictor],
     contexts: int,
     seed: int,
     stream: str,
-    less: Predictor | None = None,
     most: float | None = None,
-    near_singular: bool = False,
-    xp: Any = np,
-    device: Any = None,
     tokens: int | None = None,
     each: bool = False,
-) -> Iterator[Floats]:
-    """The squared errors of chunks of prompts, or their differences; `each`: at the drawn query."""
-    require_prompts(prompts)
-    contexts, seed = whole("contexts", contexts, 1), a_seed(seed)
-    models = [predictor] if less is None else [predictor, less]
-    for model in models:
-        function("predictor", model, "x, (C, n, d), y, (C, n), and queries, (C, d)")
+    xp: Any = np,
+    device: Any = None,
+) -> Floats:
+    """The squared errors, or their differences, on `contexts` prompts; `each`: at the drawn query."""
+    contexts, seed = whole("contexts", contexts, 1, most=MOST // require_prompts(prompts).size), a_seed(seed)
     if most is not None:
         number("most", most, "the cap", above=0)
     Q = None if each or most is not None else _query_moment(prompts)
+    exact = Q is not None and all(callable(getattr(model, "weights", None)) for model in models)
+    root = _root(prompts) if exact and _bounds(prompts, *models) is None else None
+    parts, first_answers = list[Floats](), list[Answers]()
     for index in range(-(-contexts // prompts.chunk)):
-        drawn, weight = prompts.drawn(seed, stream, index), None
-        if near_singular:
-            drawn, weight = _near_singular(prompts, drawn, generator(seed, f"{stream}/near singular", index))
-        kept = min(len(drawn.y), contexts - index * prompts.chunk)
-        x, y, query, target = (
-            to_device(part[:kept], xp, device) for part in (drawn.x[:, :tokens], drawn.y[:, :tokens], *drawn[2:4])
-        )
-        task = None if Q is None or drawn.task is None else drawn.task[:kept]
-        first, *others = (
-            _squares(model, (x, y, query), to_host(target), task, Q, index == 0, most) for model in models
-        )
-        losses = first - others[0] if others else first
-        yield losses if weight is None else weight[:kept] * losses
+        drawn, weight = prompts.drawn(seed, stream, index), np.ones(prompts.chunk)
+        drawn = drawn._replace(x=drawn.x[:, :tokens], y=drawn.y[:, :tokens])
+        if root is not None:
+            drawn, weight = _with_rare(drawn, root, generator(seed, f"{stream}/rare", index))
+        kept = slice(contexts - index * prompts.chunk)
+        drawn = Drawn(*(part if part is None else part[kept] for part in drawn))
+        batch = tuple(to_device(part, xp, device) for part in drawn[:3])
+        answers = [_answers(model, batch, Q is not None) for model in models]
+        first, *others = (_squares(made, drawn, Q, most) for _, _, made in answers)
+        first_answers = first_answers or answers
+        parts.append(weight[kept] * (first - others[0] if others else first))
+    for answer in first_answers:  # at the end, when a model with a state is in another one
+        _require_same(*answer)
+    return np.concatenate(parts)
 
 
-def _near_singular(prompts: Prompts, drawn: Drawn, rng: np.random.Generator) -> tuple[Drawn, Floats]:
-    """Prompts of which half have a column of x moved towards the span of the others, and their weights.
+def _models(predictor: Predictor, less: Predictor | None) -> list[Predictor]:
+    models = [predictor] if less is None else [predictor, less]
+    for model in models:
+        function("predictor", model, "x, (C, n, d), y, (C, n), and queries, (C, d)")
+    return models
 
-    Let x be white. The squared distance of a column from the others has the chi-square law of n - d + 1 degrees; for a
-    column chosen at random it is drawn with n - d - 1 degrees instead. The quotient of the densities is (n - d - 1) /
-    distance, and 1 / distance are the diagonal of (x^T x)^-1, so that a prompt has the weight
 
-        1 / (1/2 + 1/2 (n - d - 1) tr (x^T x)^-1 / d).
+def _root(prompts: Prompts) -> Floats | None:
+    """A with x = A z, z ~ N(0, I), if the covariates are so and A has an inverse."""
+    law = prompts.covariates
+    if isinstance(law, Coordinates) and (law.marginal, law.shift) == ("normal", 0.0):
+        return law.scale * np.eye(prompts.d)
+    return law.root if isinstance(law, Gaussian) and np.linalg.cond(law.root) < 1 / SAME else None
+
+
+def _with_rare(drawn: Drawn, root: Floats, rng: np.random.Generator) -> tuple[Drawn, Floats]:
+    """Prompts of which half have x = z A stretched or shrunk in one direction of z, and their weights.
+
+    Let G = z^T z have the eigenvalues t, and draw u on the sphere. |z u|^2 has the chi-square law of n degrees, and is
+    drawn with n + 2 k instead, k in `POWERS`: the quotient of the densities is in proportion to (u^T G u)^k, whose mean
+    over u is to the coefficient c_k of prod_i (1 - s t_i)^(-1/2) = sum_k c_k s^k. The squared distance of z u from the
+    other directions, 1 / u^T G^-1 u, has n - d + 1 degrees and is drawn with n - d - 1.
     """
-    law, n, d = prompts.covariates, int(prompts.n), prompts.d
-    plain = isinstance(law, Coordinates) and (law.marginal, law.shift) == ("normal", 0.0)
-    if not (plain or isinstance(law, Gaussian)) or drawn.task is None or n < d + 2:
-        rule = "near_singular needs normal covariates, linear tasks and n >= d + 2"
-        raise InvalidInput(f"n = {n}, d = {d}, covariates = {shown(law)}: {rule}.")
-    root = law.root if isinstance(law, Gaussian) else math.sqrt(law.moments(d).unit[0, 0]) * np.eye(d)
-    try:
-        z = drawn.x @ np.linalg.inv(root)
-        inverse = np.linalg.inv(z.swapaxes(1, 2) @ z)
-    except np.linalg.LinAlgError:
-        raise InvalidInput(
-            f"covariates = {shown(law)}: near_singular needs a covariance that is not singular."
-        ) from None
-    every, column = np.arange(len(z)), rng.integers(d, size=len(z))
-    moved, square = rng.random(len(z)) < 0.5, rng.chisquare(n - d - 1, len(z))
-    diagonal = inverse[every, column, column]
-    away = (z @ inverse[every, :, column][..., None])[..., 0] / diagonal[:, None]
-    z[every, :, column] += np.where(moved, np.sqrt(square * diagonal) - 1, 0.0)[:, None] * away
-    trace = np.trace(np.linalg.inv(z.swapaxes(1, 2) @ z), axis1=1, axis2=2)
+    assert drawn.task is not None
+    (count, n, d), shrinks = drawn.x.shape, drawn.x.shape[1] >= drawn.x.shape[2] + 2
+    z = drawn.x @ np.linalg.inv(root)
+    u = on_sphere(rng.standard_normal((count, d)), np)
+    degrees = [n + 2 * k for k in POWERS] + [n - d - 1] * shrinks
+    which = rng.integers(2 * len(degrees), size=count)
+    v, small = u.copy(), (which == len(POWERS)) & shrinks
+    v[small] = np.linalg.solve(z[small].swapaxes(1, 2) @ z[small], u[small][..., None])[..., 0]
+    along = np.einsum("cnd,cd->cn", z, v / np.sum(u * v, axis=1)[:, None])
+    square = rng.chisquare(np.resize(degrees, 2 * len(degrees))[which])
+    scale = np.where(which < len(degrees), np.sqrt(square / np.sum(along**2, axis=1)), 1.0)
+    z += np.einsum("c,cn,cd->cnd", scale - 1, along, u)
+    t = np.linalg.eigvalsh(z.swapaxes(1, 2) @ z)
+    sums, c = [np.sum((t / n) ** k, axis=1) / 2 for k in range(POWERS[-1] + 1)], [np.ones(count)]
+    for k in range(1, POWERS[-1] + 1):
+        c.append(sum(sums[j] * c[k - j] for j in range(1, k + 1)) / k)
+    # E (u^T G u)^k is n (n + 2) ... (n + 2 k - 2)
+    shares = [c[k] * math.prod(n * (1 + i) / (d / 2 + i) / (n + 2 * i) for i in range(k)) for k in POWERS]
+    if shrinks:
+        shares.append((n - d - 1) * np.mean(1 / t, axis=1))
     x = z @ root
     y = drawn.y + np.einsum("cnd,cd->cn", x - drawn.x, drawn.task)
-    return drawn._replace(x=x, y=y), 2 / (1 + (n - d - 1) * trace / d)
+    return drawn._replace(x=x, y=y), 2 / (1 + np.mean(shares, axis=0))
 
 
-def _bound(prompts: Prompts, model: Any, most: float | None) -> float | None:
-    """A bound on the losses, if one is known: the cap, or that of weights in the hull of a pool on a pool of tasks."""
-    pool, tasks, Q = getattr(model, "pool", None), prompts.tasks, _query_moment(prompts)
-    if most is not None or Q is None or not (isinstance(pool, Pool) and isinstance(tasks, Pool)):
-        return most
-    members = [each.vectors(prompts.d) for each in (pool, tasks)]
-    return float(sum(math.sqrt(np.einsum("ki,ij,kj->k", w, Q, w).max()) for w in members) ** 2)
+def _bounds(prompts: Prompts, *models: Any, most: float | None = None) -> tuple[float, float] | None:
+    """Bounds on the losses, if they are known: by the cap, or for weights in the hull of a pool on a pool of tasks."""
+    highs, Q = [most or math.inf] * len(models), _query_moment(prompts)
+    if most is None and Q is not None:
+        roots = [_largest(Q, getattr(model, "pool", None)) for model in models]
+        highs = [(root + _largest(Q, prompts.tasks)) ** 2 for root in roots]
+    return (-sum(highs[1:]), highs[0]) if max(highs) < math.inf else None
+
+
+def _largest(Q: Floats, pool: Any) -> float:
+    """The largest root mean square of <w, x> over the members of a pool; infinite for anything else."""
+    if not isinstance(pool, Pool):
+        return math.inf
+    w = pool.vectors(len(Q))
+    return math.sqrt(np.einsum("ki,ij,kj->k", w, Q, w).max())
 
 
 def _query_moment(prompts: Prompts) -> Floats | None:
@@ -283,19 +306,23 @@ def _query_moment(prompts: Prompts) -> Floats | None:
         return None
 
 
-def _squares(
-    model: Any, batch: Any, target: Floats, task: Floats | None, Q: Floats | None, checked: bool, most: float | None
-) -> Floats:
-    """The squared error of each prompt; its mean over queries of second moment Q where the model gives weights."""
-    if task is not None and Q is not None and callable(getattr(model, "weights", None)):
-        away = _called(model.weights, batch[:2], task.shape, checked) - task
+def _squares(made: Floats, drawn: Drawn, Q: Floats | None, most: float | None) -> Floats:
+    """The squared error of each prompt; its mean over queries of second moment Q where the model gave weights."""
+    if Q is not None and made.ndim == 2:
+        away: Floats = made - drawn.task  # type: ignore[operator]  # linear tasks have one
         return np.asarray(np.einsum("ci,ij,cj->c", away, Q, away))
-    squares = (_called(model, batch, target.shape, checked) - target) ** 2
-    return squares if most is None else np.minimum(squares, most)
+    return np.minimum((made - drawn.target) ** 2, math.inf if most is None else most)
 
 
-def _called(model: Any, batch: Any, shape: tuple[int, ...], checked: bool) -> Floats:
-    """What a model returns for a batch, on the host; refused where it is no function of each prompt by itself."""
+def _answers(model: Any, batch: tuple[Any, ...], linear: bool) -> Answers:
+    """A model's weights or predictions, on the host, with what gave them."""
+    count, _, d = batch[0].shape
+    if linear and callable(getattr(model, "weights", None)):
+        return model.weights, batch[:2], _called(model.weights, batch[:2], (count, d))
+    return model, batch, _called(model, batch, (count,))
+
+
+def _called(model: Any, batch: Any, shape: tuple[int, ...]) -> Floats:
     returned = model(*batch)
     try:
         if np.iscomplexobj(to_host(returned)):
@@ -308,15 +335,18 @@ def _called(model: Any, batch: Any, shape: tuple[int, ...], checked: bool) -> Fl
     if not np.all(np.isfinite(made)):
         bad = int(np.argmax(~np.isfinite(made.reshape(len(made), -1)).all(axis=1)))
         raise InvalidInput(f"predictor returned {made[bad]} for prompt {bad} of a batch: predictions must be finite.")
-    if checked:
-        again = np.asarray(to_host(model(*(part[:FEW, ...][::-1, ...] for part in batch))))[::-1]
-        off = np.max(np.abs(again - made[:FEW]) / (np.max(np.abs(made[:FEW])) + np.max(np.abs(to_host(batch[1])))))
-        if not off <= SAME:
-            raise InvalidInput(
-                f"predictor: asked again for {FEW} prompts in another order, its predictions moved by {off:.2g}; it "
-                "must not depend on the rest of the batch or on earlier calls (dropout, batch norm, a state)."
-            )
     return made
+
+
+def _require_same(model: Any, batch: Any, made: Floats) -> None:
+    """Refuse a model that is no function of each prompt by itself."""
+    again = np.asarray(to_host(model(*(part[:FEW, ...][::-1, ...] for part in batch))))[::-1]
+    off = np.max(np.abs(again - made[:FEW]) / (np.max(np.abs(made[:FEW])) + np.max(np.abs(to_host(batch[1])))))
+    if not off <= SAME:
+        raise InvalidInput(
+            f"predictor: asked again for {FEW} prompts in another order, its predictions moved by {off:.2g}; it "
+            "must not depend on the rest of the batch or on earlier calls (dropout, batch norm, a state)."
+        )
 
 
 __all__ = ["probability", "risk", "risk_curve"]

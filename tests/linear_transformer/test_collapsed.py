@@ -19,7 +19,6 @@ from lipverify.linear_transformer import (
     Diagonal,
     GDPlusPlus,
     Layer,
-    Regression,
     Tokens,
     UniformNoise,
     draw_contexts,
@@ -40,6 +39,7 @@ from lipverify.linear_transformer.training.objective import Sample  # internal: 
 
 # internal: a model of a family, as a training evaluates it
 from lipverify.linear_transformer.training.record import OfFamily
+from lipverify.prompts import Prompts
 from tests.reference.rounding import rounding_bound
 from tests.strategies import target
 
@@ -109,11 +109,11 @@ def test_pullback_is_the_adjoint_of_the_derivative(kind: str, d: int, layers: in
 
 @pytest.fixture(scope="module")
 def sample() -> Sample:
-    return draw_sample(Regression(4, 9, UniformNoise(2.0)), 1024, 0, "test/collapsed")
+    return draw_sample(Prompts(d=4, n=9, sigma=UniformNoise(2.0)), 1024, 0, "test/collapsed")
 
 
 def _objective(name: str, sample: Sample, layers: int, cap: float = 1.0, **options: Any) -> tuple[Objective, Floats]:
-    family = family_named(name, Regression(4, 9, UniformNoise(2.0)))
+    family = family_named(name, Prompts(d=4, n=9, sigma=UniformNoise(2.0)))
     noise = np.random.default_rng(layers).normal(size=(layers, *family.shape))
     return Objective(family, sample, cap, **options), family.at_random(noise)
 
@@ -184,7 +184,7 @@ def test_losses_beyond_doubles_count_as_the_cap(sample: Sample) -> None:
 @pytest.mark.parametrize("layers", [1, 3, 6])
 def test_models_are_evaluated_alike_by_compiled_and_numpy(name: str, layers: int) -> None:
     """Many contexts, one of which overflows doubles: there NumPy decides, as it does without a compiler."""
-    regression = Regression(4, 9, UniformNoise(2.0))
+    regression = Prompts(d=4, n=9, sigma=UniformNoise(2.0))
     drawn, family = draw_contexts(regression, 600, 0, "test/evaluated"), family_named(name, regression)
     weights = family.at_random(np.random.default_rng(layers).normal(size=(layers, *family.shape)))
     gram = drawn.gram.copy()
@@ -205,7 +205,7 @@ def test_without_compiled_code_numpy_evaluates(there: bool, monkeypatch: pytest.
     monkeypatch.setattr(native, "has_compiler", lambda: there)
     monkeypatch.setattr(native, "_compiled_if_any", native._compiled_if_any.__wrapped__)
     monkeypatch.setattr(native, "_compiled", refused)
-    regression = Regression(3, 8, UniformNoise(1.0))
+    regression = Prompts(d=3, n=8, sigma=UniformNoise(1.0))
     contexts, family = draw_contexts(regression, 600, 0, "test/none"), family_named("FULL", regression)
     model = OfFamily(family, family.at_random(np.random.default_rng(0).normal(size=(2, *family.shape))))
     native.packed.cache_clear()
@@ -238,7 +238,7 @@ def test_another_library_and_device(name: str, sample: Sample) -> None:
 @given(st.sampled_from(NAMES), st.integers(1, 3), seeds)
 def test_models_are_the_attentions_in_the_units_of_the_data(name: str, layers: int, seed: int) -> None:
     """Up to roundings of all monomials; their sum is the pass on absolute values."""
-    regression = Regression(3, 8, UniformNoise(2.0))
+    regression = Prompts(d=3, n=8, sigma=UniformNoise(2.0))
     family = family_named(name, regression)
     weights = family.at_random(np.random.default_rng(seed).normal(size=(layers, *family.shape)))
     gram = draw_contexts(regression, 4, 0, "test/units").gram
@@ -285,6 +285,6 @@ def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
 
 
 def test_layers_of_every_form_are_read() -> None:
-    gram = draw_contexts(Regression(3, 8, UniformNoise(1.0)), 5, 0, "test/forms").gram
+    gram = draw_contexts(Prompts(d=3, n=8, sigma=UniformNoise(1.0)), 5, 0, "test/forms").gram
     layers = (GDPlusPlus(0.01, -0.02), Diagonal(0.01, 0.0, -0.02, 0.003))
     assert np.array_equal(readout(gram, layers).w, readout(gram, [each.layer(3) for each in layers]).w)

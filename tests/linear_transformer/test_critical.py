@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import root
 
 from lipverify.errors import OutOfReach
-from lipverify.linear_transformer import Regression, UniformNoise
+from lipverify.linear_transformer import UniformNoise
 from lipverify.linear_transformer.gdplusplus import (
     excess_loss,
     flat_weights,
@@ -29,6 +29,7 @@ from lipverify.linear_transformer.gdplusplus.critical import (
     slopes,
 )
 from lipverify.linear_transformer.published import regression_named
+from lipverify.prompts import Prompts
 
 EPS = float(np.finfo(float).eps)
 
@@ -37,7 +38,7 @@ EPS = float(np.finfo(float).eps)
 @given(st.integers(1, 3), st.floats(0, 5), st.integers(0, 2**32 - 1))
 def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: float, seed: int) -> None:
     """The gradient of the loss on spectral nodes is exact too; the Hessian is compared with differences of it."""
-    regression = Regression(10, 20, UniformNoise(sigma_max))
+    regression = Prompts(d=10, n=20, sigma=UniformNoise(sigma_max))
     weights = -0.02 * np.random.default_rng(seed).random(2 * layers - 1)
     loss = excess_loss(regression, layers, 20, None)
 
@@ -122,7 +123,7 @@ def test_small_weights_end_in_a_minimum_that_is_listed_and_is_not_the_best() -> 
 def test_the_moments_depend_on_the_size() -> None:
     """One layer without noise: -M[t] / M[t^2], -1/(n + d + 1)."""
     for d, n in ((1, 5), (3, 7), (5, 30)):
-        point = certified(slopes(Regression(d, n, UniformNoise(0.0)), 1), [-1 / (n + d)])
+        point = certified(slopes(Prompts(d=d, n=n, sigma=UniformNoise(0.0)), 1), [-1 / (n + d)])
         assert point.weights[0] == pytest.approx(-1 / (n + d + 1), rel=4 * EPS)
 
 

@@ -18,7 +18,6 @@ from lipverify.linear_transformer import (
     CategoricalNoise,
     ConstRR,
     GDPlusPlus,
-    Regression,
     UniformNoise,
     draw_contexts,
     evaluation,
@@ -37,10 +36,11 @@ from lipverify.linear_transformer.gdplusplus import (
 )
 from lipverify.linear_transformer.gdplusplus.loss import layers_of  # internal: flat weights and layers
 from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen  # internal: what so many contexts show
+from lipverify.prompts import Prompts
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
-TABLE = Regression(10, 20, UniformNoise(3.0))
+TABLE = Prompts(d=10, n=20, sigma=UniformNoise(3.0))
 
 
 def weights(depth: int) -> st.SearchStrategy[Floats]:
@@ -92,7 +92,7 @@ def test_two_dimensions_by_the_joint_density(n: int) -> None:
 @pytest.mark.parametrize(("n", "d"), [(20, 10), (9, 9), (12, 7)])
 def test_the_density_against_sampled_matrices(n: int, d: int) -> None:
     """At five standard errors, six numbers: a false alarm once in 3e5; and the density of another n is detected."""
-    contexts = draw_contexts(Regression(d, n, UniformNoise(0.0)), 20_000, 1, f"density/{n}")
+    contexts = draw_contexts(Prompts(d=d, n=n, sigma=UniformNoise(0.0)), 20_000, 1, f"density/{n}")
     values = np.asarray(np.linalg.eigvalsh(contexts.covariance), dtype=np.float64)
     functions: list[Callable[[Floats], Floats]] = [
         lambda t: np.asarray(1 / (1 + t)),
@@ -122,7 +122,7 @@ def test_a_rule_reaches_as_far_as_its_degree() -> None:
 @given(flat=st.integers(1, 4).flatmap(weights), seed=st.integers(0, 5))
 def test_the_filter_equals_the_action_of_the_layers(flat: Floats, seed: int) -> None:
     """g(t) z in the eigenbasis compared with the collapsed forward pass on matrices."""
-    contexts = draw_contexts(Regression(3, 6, UniformNoise(2.0)), 4, seed, "filter")
+    contexts = draw_contexts(Prompts(d=3, n=6, sigma=UniformNoise(2.0)), 4, seed, "filter")
     layers = layers_of(flat)
     found = readout(contexts.gram, [layer.layer(3) for layer in layers]).w
     t, V = np.linalg.eigh(contexts.covariance)
@@ -182,7 +182,7 @@ def test_the_tail_beyond_doubles(silent: list[int]) -> None:
 def test_one_layer_in_closed_form() -> None:
     """Without noise w_yx = -1/(n + d + 1) and the loss is d (d + 1) / (2 (n + d + 1))."""
     for n, d in ((20, 10), (7, 3), (5, 5)):
-        [one] = grown_gdplusplus(Regression(d, n, UniformNoise(0.0)), 1)
+        [one] = grown_gdplusplus(Prompts(d=d, n=n, sigma=UniformNoise(0.0)), 1)
         assert one.layers[0][1] == pytest.approx(-1 / (n + d + 1), rel=1e-12)
         assert abs(one.loss.value - d * (d + 1) / (2 * (n + d + 1))) <= one.loss.error
 
@@ -190,7 +190,7 @@ def test_one_layer_in_closed_form() -> None:
 @pytest.mark.parametrize("noise", [0.0, pytest.param(1.0, marks=pytest.mark.slow), 5.0])
 def test_the_loss_in_extended_precision(noise: float) -> None:
     """The same sum over the same nodes with 50 digits, at the optimum over the eigenvalues of 10^5 contexts."""
-    optimum = grown_gdplusplus(Regression(4, 12, UniformNoise(noise)), 4, seen_in=1e5)[-1]
+    optimum = grown_gdplusplus(Prompts(d=4, n=12, sigma=UniformNoise(noise)), 4, seen_in=1e5)[-1]
     flat, s = flat_weights(optimum.model), UniformNoise(noise).second_moment
     loss = ExcessLoss(spectral_rule(12, 4, 81, reach=largest_seen(12, 4, 1e5)), s)
     with mpmath.workdps(50):
@@ -220,7 +220,7 @@ def test_the_exact_losses_against_sampled_contexts() -> None:
 @settings(max_examples=30)
 @given(factor=log_floats(0.1, 10.0), sigma_max=log_floats(0.1, 10.0))
 def test_the_best_constant_is_the_mean_square(factor: float, sigma_max: float) -> None:
-    regression = Regression(5, 12, UniformNoise(sigma_max))
+    regression = Prompts(d=5, n=12, sigma=UniformNoise(sigma_max))
     best, other = (constant_ridge_loss(regression, k * sigma_max**2 / 3) for k in (1.0, factor))
     assert other.value >= best.value - best.error - other.error
     assert constant_ridge_loss(regression).value == pytest.approx(best.value, rel=64 * EPS)
@@ -270,7 +270,7 @@ def test_evidence_of_a_minimum() -> None:
 def test_the_law_of_the_noise_enters_through_its_second_moment() -> None:
     """The same weights for sigma in {1, 3} and for a uniform law with the same E sigma^2; the losses differ."""
     one, other = (
-        grown_gdplusplus(Regression(10, 20, noise), 2)[-1]
+        grown_gdplusplus(Prompts(d=10, n=20, sigma=noise), 2)[-1]
         for noise in (CategoricalNoise((1.0, 3.0)), UniformNoise(math.sqrt(15.0)))
     )
     assert flat_weights(one.model) == pytest.approx(flat_weights(other.model), rel=1e-6)

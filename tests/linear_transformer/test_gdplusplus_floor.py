@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats
-from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, gdplusplus_floor
+from lipverify.linear_transformer import CategoricalNoise, UniformNoise, gdplusplus_floor
 from lipverify.linear_transformer.gdplusplus import (  # internal: the number of tries of the recurrence is set to one
     POINTS,
     ExcessLoss,
@@ -30,6 +30,7 @@ from lipverify.linear_transformer.gdplusplus.floor import degree  # internal: th
 from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_mean, gauss_rule, recurrence
 from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments  # internal: moments by traces
 from lipverify.linear_transformer.regression import NoiseLaw
+from lipverify.prompts import Prompts
 from tests.linear_transformer.test_gdplusplus import weights
 from tests.strategies import log_floats, target
 
@@ -107,7 +108,7 @@ def test_the_continued_fraction_is_least_squares(size: tuple[int, int], s: objec
 @pytest.mark.parametrize("noise", [UniformNoise(0.0), UniformNoise(2.0), CategoricalNoise((0.5, 3.0))])
 def test_the_floor_is_the_least_loss_of_a_polynomial(noise: NoiseLaw, layers: int) -> None:
     """Weighted least squares on the nodes of a rule, in Chebyshev polynomials, reaches it and is not below it."""
-    regression = Regression(3, 9, noise)
+    regression = Prompts(d=3, n=9, sigma=noise)
     floor, ridge = gdplusplus_floor(regression, layers), constant_ridge_loss(regression)
     rule, s = spectral_rule(9, 3, 3**layers), noise.second_moment
     root = np.exp((rule.log_weights + np.log1p(s / rule.t)) / 2)
@@ -126,7 +127,7 @@ def test_the_floor_is_the_least_loss_of_a_polynomial(noise: NoiseLaw, layers: in
 @settings(max_examples=25)
 @given(size=SIZES, noise=LAWS, flat=st.integers(1, 3).flatmap(weights))
 def test_no_model_is_below_the_floor(size: tuple[int, int], noise: NoiseLaw, flat: Floats) -> None:
-    regression, layers = Regression(size[1], size[0], noise), (len(flat) + 1) // 2
+    regression, layers = Prompts(d=size[1], n=size[0], sigma=noise), (len(flat) + 1) // 2
     floor, ridge, loss = (
         gdplusplus_floor(regression, layers),
         constant_ridge_loss(regression),
@@ -154,7 +155,7 @@ def test_the_loss_above_the_floor_is_a_sum_over_gauss_nodes(size: tuple[int, int
 @settings(max_examples=15)
 @given(size=SIZES, noise=LAWS)
 def test_floors_fall_with_depth_to_ridge(size: tuple[int, int], noise: NoiseLaw) -> None:
-    regression = Regression(size[1], size[0], noise)
+    regression = Prompts(d=size[1], n=size[0], sigma=noise)
     floors = [gdplusplus_floor(regression, layers) for layers in (1, 2, 3, 4)]
     for shallow, deep in pairwise(floors):
         assert deep.value - deep.error <= shallow.value + shallow.error
@@ -164,20 +165,20 @@ def test_floors_fall_with_depth_to_ridge(size: tuple[int, int], noise: NoiseLaw)
 
 def test_deep_models_under_noise_are_bounded_by_ridge() -> None:
     """Beyond the degree of the reference the bound is that of all filters, minus the truncation of the reference."""
-    regression = Regression(10, 20, UniformNoise(3.0))
+    regression = Prompts(d=10, n=20, sigma=UniformNoise(3.0))
     floor, ridge = gdplusplus_floor(regression, 7), constant_ridge_loss(regression)
     assert ridge.value - 4e-7 < floor.value - floor.error <= ridge.value
     assert floor.value + floor.error >= ridge.value
 
 
 def test_one_layer_is_any_filter_of_degree_one() -> None:
-    floor = gdplusplus_floor(Regression(10, 20, UniformNoise(0.0)), 1)
+    floor = gdplusplus_floor(Prompts(d=10, n=20, sigma=UniformNoise(0.0)), 1)
     assert abs(floor.value - 110 / 62) <= floor.error + EPS
 
 
 def test_printed_entries_without_noise_are_below_the_floor() -> None:
     """Five layers, 1.14e-7; with four the floor gives no conclusion."""
-    silent = Regression(10, 20, UniformNoise(0.0))
+    silent = Prompts(d=10, n=20, sigma=UniformNoise(0.0))
     five, four = gdplusplus_floor(silent, 5), gdplusplus_floor(silent, 4)
     assert five.value - five.error > 1.145e-7 * 2
     assert four.value + four.error < 9.905e-5

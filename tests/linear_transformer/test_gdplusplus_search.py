@@ -13,7 +13,7 @@ from scipy.optimize import differential_evolution
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
-from lipverify.linear_transformer import Regression, UniformNoise, gdplusplus_floor
+from lipverify.linear_transformer import UniformNoise, gdplusplus_floor
 from lipverify.linear_transformer.gdplusplus import (  # internal: the file of known optima is replaced
     POINTS,
     ExcessLoss,
@@ -29,10 +29,11 @@ from lipverify.linear_transformer.gdplusplus.floor import degree  # internal: th
 from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path  # internal: the file is edited
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule  # internal: the rule that averages
 from lipverify.linear_transformer.published import NOISES, regression_named
+from lipverify.prompts import Prompts
 from tests.linear_transformer.test_gdplusplus import stationarity
 
 EPS = float(np.finfo(float).eps)
-SILENT = Regression(10, 20, UniformNoise(0.0))
+SILENT = Prompts(d=10, n=20, sigma=UniformNoise(0.0))
 
 
 # ---- the optimum compared with a global method
@@ -57,7 +58,7 @@ def by_evolution(layers: int, noise: float, seed: int, generations: int) -> floa
 )
 def test_differential_evolution_finds_no_other_optimum(layers: int, sigma_max: int) -> None:
     """It shares the loss, and neither starts nor steps; of two layers both minima are polished to 1e-9."""
-    regression = Regression(10, 20, UniformNoise(sigma_max))
+    regression = Prompts(d=10, n=20, sigma=UniformNoise(sigma_max))
     loss = ExcessLoss(gauss_rule(20, 10, degree(layers)), regression.noise.second_moment)
     ours = loss(flat_weights(known_optimum(f"uniform-{sigma_max}", layers).model))
     seeds, generations, known = ((0,), 60, 1e-9) if layers == 2 else ((0, 1), 300, 1e-6)

@@ -14,10 +14,11 @@ from lipverify.checks.linear_transformers import contributions, descent_steps
 from lipverify.checks.linear_transformers.contributions import WEIGHTS, Weight, ablated, direct, predictors
 from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, momentum_step
 from lipverify.foundation import Floats, normals
-from lipverify.linear_transformer import Diagonal, Regression, Tokens, UniformNoise, draw_contexts, forward
+from lipverify.linear_transformer import Diagonal, Tokens, UniformNoise, draw_contexts, forward
 
 # internal: one step from a state that no tokens produce
 from lipverify.linear_transformer.implicit import State
+from lipverify.prompts import Prompts
 from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
@@ -158,7 +159,7 @@ def test_without_a_weight_the_first_change_is_where_it_acts(weight: Weight) -> N
 
 
 def test_contributions_are_those_of_the_model() -> None:
-    contexts = draw_contexts(Regression(3, 8, UniformNoise(1.0)), 256, 0, "contributions")
+    contexts = draw_contexts(Prompts(d=3, n=8, sigma=UniformNoise(1.0)), 256, 0, "contributions")
     model = (Diagonal(-0.02, 0.002, -0.05, -0.002), Diagonal(-0.02, 0.002, -0.06, -0.001))
     found = contributions.contributions(model, contexts)
     assert found.removed[0][WEIGHTS.index("xy")][1] == 0.0 < found.removed[0][WEIGHTS.index("xy")][2]

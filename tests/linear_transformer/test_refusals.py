@@ -17,6 +17,7 @@ from lipverify.checks.linear_transformers.layer_counts import (
     log_condition_reached,
 )
 from lipverify.checks.linear_transformers.two_levels import TwoLevels, difference
+from lipverify.covariates import Sphere
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.linear_transformer.families import Diag
 from lipverify.linear_transformer.gdplusplus import second_moment, small_start, spectral_rule
@@ -29,10 +30,10 @@ from lipverify.linear_transformer.training.stages import fit  # internal: a trai
 from lipverify.prompts import Prompts
 
 NOISE = lt.UniformNoise(1.0)
-HERE = lt.Regression(5, 20, NOISE)
+HERE = Prompts(d=5, n=20, sigma=NOISE)
 PROMPTS = Prompts(d=3, n=20)
 CONTEXTS = lt.draw_contexts(HERE, 8, 0, "test/refusals")
-FEW = lt.Regression(5, 4, NOISE)
+FEW = Prompts(d=5, n=4, sigma=NOISE)
 NAN, INF = float("nan"), float("inf")
 STEP = lt.GDPlusPlus(0.0, -0.01)
 
@@ -47,17 +48,16 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: lt.trajectory(np.eye(3), [lt.Layer(np.full((1, 3, 3), NAN), np.ones((1, 3, 3)))]),
         "finite numbers",
     ),
-    "Regression": (lambda: lt.Regression(5, 20, 1.0), "noise = 1.0"),  # type: ignore[arg-type]
     "SingleHead": (
         lambda: lt.readout(np.eye(3), [lt.SingleHead(1, 2, 3, "a")]),  # type: ignore[arg-type]
         "q_y='a'",
     ),
     "Tokens": (lambda: lt.forward(lt.Tokens(np.ones((2, 3)), np.ones(4)), [STEP]), r"query \(4,\)"),
     "UniformNoise": (lambda: lt.UniformNoise(-1), "sigma_max = -1"),
-    "best_constant": (lambda: lt.best_constant(3), "regression = 3"),  # type: ignore[arg-type]
+    "best_constant": (lambda: lt.best_constant(3), "prompts = 3"),  # type: ignore[arg-type]
     "best_step": (lambda: lt.best_step(None), "prompts = None"),  # type: ignore[arg-type]
     "column": (lambda: lt.column("uniform-9", 0, 0), "tables uniform-9"),
-    "constant_ridge_loss": (lambda: lt.constant_ridge_loss(lt.Regression(5, 4, NOISE)), "n = 4"),
+    "constant_ridge_loss": (lambda: lt.constant_ridge_loss(FEW), "n = 4"),
     "decades": (lambda: list(lt.decades(HERE, 0, 0, "a")), "count = 0"),
     "draw_contexts": (lambda: lt.draw_contexts(HERE, 4, -1, "a"), "seed = -1"),
     "estimate": (lambda: lt.estimate((3,), CONTEXTS), r"layers\[0\] = 3"),  # type: ignore[arg-type]
@@ -85,10 +85,10 @@ MORE: list[tuple[Any, str]] = [
     (lambda: lt.spectral_mean(3, 5, 5), "f = 3 is not a function"),  # type: ignore[arg-type]
     (lambda: lt.spectral_mean(np.exp, 0, 5), "n = 0"),
     (lambda: lt.evaluation(CONTEXTS, np.full(3, 1 / 3)), r"share of shape \(3,\)"),
-    (lambda: lt.draw_contexts(3, 5, 0, "a"), r"regression = 3.*Regression\(d="),  # type: ignore[arg-type]
+    (lambda: lt.draw_contexts(3, 5, 0, "a"), r"prompts = 3.*Prompts\(d="),  # type: ignore[arg-type]
     (lambda: lt.evaluation(3), "contexts = 3.*draw_contexts"),  # type: ignore[arg-type]
-    (lambda: lt.gdplusplus_floor(3, 2), "regression = 3"),  # type: ignore[arg-type]
-    (lambda: lt.grown_gdplusplus(3, 2), "regression = 3"),  # type: ignore[arg-type]
+    (lambda: lt.gdplusplus_floor(3, 2), "prompts = 3"),  # type: ignore[arg-type]
+    (lambda: lt.grown_gdplusplus(3, 2), "prompts = 3"),  # type: ignore[arg-type]
     (lambda: lt.readout(np.eye(4), (3,)), r"layers\[0\] = 3.*GDPlusPlus"),  # type: ignore[arg-type]
     (lambda: lt.readout(np.eye(4), [lt.Layer(*np.zeros((2, 1, 3, 3)))]), "d = 3: this layer"),
     # layers, tokens and moments
@@ -105,14 +105,18 @@ MORE: list[tuple[Any, str]] = [
     (lambda: ablated([STEP, STEP], 2, "xy"), "layer = 2: the model has layers 0 to 1"),
     (lambda: ablated([STEP, STEP], 0, "zz"), "choose one of xx, xy, yx, yy"),
     (lambda: lt.step_risk(Prompts(d=2, n=5), np.eye(3)), "d = 2"),
+    *(
+        (lambda law=law: lt.draw_contexts(HERE.replace(**law), 5, 0, "a"), r"x, w ~ N\(0, I\)")
+        for law in ({"covariates": Sphere()}, {"tasks": Sphere()}, {"query": Sphere()})
+    ),
     (lambda: lt.preconditioned(np.ones((2, 3)), 5), "shape"),
     # GD++
     (lambda: spectral_rule(4, 5), "n = 4 < d = 5"),
     (lambda: largest_seen(20, 10, 0), "contexts = 0"),
-    (lambda: lt.grown_gdplusplus(lt.Regression(10, 20, NOISE), 8), "depth = 8"),
+    (lambda: lt.grown_gdplusplus(HERE, 8), "depth = 8"),
     (lambda: lt.grown_gdplusplus(FEW, 1), "n = 4 < d = 5"),
     (lambda: lt.constant_ridge_loss(HERE, -1.0), r"penalty = -1\.0"),
-    (lambda: lt.gdplusplus_floor(lt.Regression(2, 4, NOISE), 8), "layers = 8"),
+    (lambda: lt.gdplusplus_floor(Prompts(d=2, n=4, sigma=NOISE), 8), "layers = 8"),
     (lambda: lt.gdplusplus_floor(FEW, 1), "n = 4 < d = 5"),
     (lambda: second_moment(NoiseLaw()), "the floor is proved for"),
     (lambda: lt.known_optimum("uniform-0", 9), "use grown_gdplusplus"),

@@ -26,7 +26,6 @@ from lipverify.linear_transformer import (
     Bayes,
     CategoricalNoise,
     ConstRR,
-    Regression,
     UniformNoise,
     best_constant,
     draw_contexts,
@@ -39,6 +38,7 @@ from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLa
 # internal: losses of one protocol, context by context
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, eigenbasis  # internal: the basis itself
+from lipverify.prompts import Prompts
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
@@ -109,7 +109,7 @@ def test_the_estimate_is_that_of_least_squares_on_the_tokens(d: int, more: int, 
 
 @pytest.mark.parametrize(("d", "n"), [(1, 3), (3, 2), (10, 20), (32, 40)])
 def test_many_contexts_have_the_eigenbasis_of_each(d: int, n: int) -> None:
-    contexts = draw_contexts(Regression(d, n, UniformNoise(3.0)), 99, 0, "eigenbasis")
+    contexts = draw_contexts(Prompts(d=d, n=n, sigma=UniformNoise(3.0)), 99, 0, "eigenbasis")
     basis, scale = eigenbasis(contexts), np.abs(contexts.covariance).max()
     restored = basis.vectors * basis.values[:, None, :] @ basis.vectors.swapaxes(1, 2)
     np.testing.assert_allclose(restored, contexts.covariance, rtol=0, atol=64 * d * EPS * scale)
@@ -120,7 +120,7 @@ def test_many_contexts_have_the_eigenbasis_of_each(d: int, n: int) -> None:
 
 
 def test_tuned_ridge_is_capped_and_scaled() -> None:
-    contexts = draw_contexts(Regression(4, 12, UniformNoise(3.0)), 64, 0, "capped")
+    contexts = draw_contexts(Prompts(d=4, n=12, sigma=UniformNoise(3.0)), 64, 0, "capped")
     basis = eigenbasis(contexts)
     estimate = basis.residual / 8
     wanted = basis.ridge_regression(np.minimum(1.5 * estimate, 4.0))
@@ -133,7 +133,7 @@ def test_tuned_ridge_is_capped_and_scaled() -> None:
 
 @pytest.mark.parametrize("n", [3, 5])
 def test_no_noise_estimate_without_degrees_of_freedom(n: int) -> None:
-    contexts = draw_contexts(Regression(5, n, TWO), 8, 0, "few")
+    contexts = draw_contexts(Prompts(d=5, n=n, sigma=TWO), 8, 0, "few")
     for estimator in (AdaRR(), TunedRR(1.0, 1.0)):
         with pytest.raises(InvalidInput, match=f"n = {n} <= d = 5"):
             estimator(contexts)
@@ -142,7 +142,7 @@ def test_no_noise_estimate_without_degrees_of_freedom(n: int) -> None:
 
 def test_tuned_constants() -> None:
     """The best constant is nearly a minimum among constants on fresh contexts; tuning helps, paired."""
-    regression = Regression(10, 20, UniformNoise(3.0))
+    regression = Prompts(d=10, n=20, sigma=UniformNoise(3.0))
     fitted, fresh = (evaluation(draw_contexts(regression, 20_000, 0, stream)) for stream in ("fit", "fresh"))
     constant, ridge = best_constant(regression), tuned_ridge(fitted)
     for share in (0.9, 1.1):
@@ -162,7 +162,9 @@ ESTIMATORS: list[Any] = [ConstRR(0.5), ConstRR(20.0), AdaRR()]
 
 
 @pytest.fixture(
-    scope="module", params=[Regression(10, 20, UniformNoise(3.0)), Regression(3, 6, TWO)], ids=["10-20", "3-6"]
+    scope="module",
+    params=[Prompts(d=10, n=20, sigma=UniformNoise(3.0)), Prompts(d=3, n=6, sigma=TWO)],
+    ids=["10-20", "3-6"],
 )
 def identity(request: pytest.FixtureRequest) -> Any:
     return evaluation(draw_contexts(request.param, 60_000, 1, "identity"))
@@ -185,7 +187,7 @@ def test_the_adjusted_loss_is_the_difference_of_two_losses(identity: Any, estima
 @pytest.fixture(scope="module")
 def spread() -> tuple[Any, Any]:
     """Two samples of contexts, the same for every estimator."""
-    regression = Regression(10, 20, UniformNoise(5.0))
+    regression = Prompts(d=10, n=20, sigma=UniformNoise(5.0))
     held_out, alone = (evaluation(draw_contexts(regression, 40_000, 2, name)) for name in ("spread", "alone"))
     return held_out, alone
 
@@ -217,7 +219,7 @@ def oracle_losses(held_out: Any, stream: str) -> Floats:
 
 def test_a_printed_error_at_another_loss() -> None:
     """Scaled to its own loss it is unchanged; for small losses it falls with the root."""
-    held_out = evaluation(draw_contexts(Regression(5, 12, TWO), 4096, 0, "scaled"))
+    held_out = evaluation(draw_contexts(Prompts(d=5, n=12, sigma=TWO), 4096, 0, "scaled"))
     own, loss = held_out.printed_error(AdaRR()).value, held_out.loss(AdaRR()).value
     assert held_out.printed_error(AdaRR(), printed=loss).value == pytest.approx(own, rel=64 * EPS)
     small, smaller = (held_out.printed_error(AdaRR(), printed=loss * share).value for share in (1e-4, 1e-6))
@@ -236,7 +238,7 @@ def test_heavy_tails_are_not_trusted() -> None:
 
 def test_any_array_library() -> None:
     """The same numbers from array-api-strict, on a device that NumPy cannot reach."""
-    contexts = draw_contexts(Regression(3, 8, UniformNoise(2.0)), 16, 0, "strict")
+    contexts = draw_contexts(Prompts(d=3, n=8, sigma=UniformNoise(2.0)), 16, 0, "strict")
     device = array_api_strict.Device("device1")
     parts: list[Any] = [
         array_api_strict.asarray(part, device=device) for part in (contexts.gram, contexts.task, contexts.sigma)
@@ -301,14 +303,14 @@ class MoreDegrees(Bayes):
 @pytest.mark.parametrize(
     "regression",
     [
-        Regression(10, 20, TWO),
-        pytest.param(Regression(10, 20, UniformNoise(3.0)), marks=pytest.mark.slow),
-        Regression(4, 5, UniformNoise(2.0)),
-        Regression(4, 3, TWO),
+        Prompts(d=10, n=20, sigma=TWO),
+        pytest.param(Prompts(d=10, n=20, sigma=UniformNoise(3.0)), marks=pytest.mark.slow),
+        Prompts(d=4, n=5, sigma=UniformNoise(2.0)),
+        Prompts(d=4, n=3, sigma=TWO),
     ],
     ids=["levels", "uniform", "one-degree", "none"],
 )
-def test_the_floor_by_two_means(regression: Regression) -> None:
+def test_the_floor_by_two_means(regression: Prompts) -> None:
     """At four standard errors; the wrong degrees of freedom are detected, and no baseline is below the floor."""
     held_out = evaluation(draw_contexts(regression, 20_000, 4, "floor"))
     gap = Bayes(regression.noise).gap(held_out)
@@ -325,7 +327,7 @@ def test_the_floor_by_two_means(regression: Regression) -> None:
 @pytest.mark.parametrize("noise", [UniformNoise(0.0), CategoricalNoise((2.0,)), CategoricalNoise((0.0, 2.0))])
 def test_no_gap_where_sigma_is_known(noise: NoiseLaw) -> None:
     """One level, or levels that a context tells apart: w_Bayes is ridge regression with the true variance."""
-    held_out = evaluation(draw_contexts(Regression(3, 12, noise), 2048, 0, "known"))
+    held_out = evaluation(draw_contexts(Prompts(d=3, n=12, sigma=noise), 2048, 0, "known"))
     gap = Bayes(noise).gap(held_out)
     assert gap.sampled.value <= 1e-20
     assert gap.averaged.value <= 1e-20

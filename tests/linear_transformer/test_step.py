@@ -81,7 +81,7 @@ def test_the_error_covers_the_rounding_and_is_small(d: int, n: int, seed: int) -
     Lambda, tasks, query = (np.array(law.Sigma) for law in laws)
     L, S, Q, B = (rational(m) for m in (Lambda, tasks, query, A))
     signal = product(L, S, L)
-    power = sum(product(L, S)[i][i] for i in range(d)) + Fraction(prompts.noise_variance)
+    power = sum(product(L, S)[i][i] for i in range(d)) + Fraction(prompts.noise.second_moment)
     C = [[(signal[i][j] + power * L[i][j]) / n for j in range(d)] for i in range(d)]
     E = [[entry - (i == j) for j, entry in enumerate(row)] for i, row in enumerate(product(B, L))]
     parts = [product(Q, F, M, list(zip(*F, strict=True))) for F, M in ((E, S), (B, C))]

@@ -16,7 +16,6 @@ from lipverify.foundation import Floats
 from lipverify.linear_transformer import (
     CategoricalNoise,
     GDPlusPlus,
-    Regression,
     UniformNoise,
     draw_contexts,
     estimate,
@@ -41,9 +40,10 @@ from lipverify.linear_transformer.training import Objective, Plan, Stage, Traine
 from lipverify.linear_transformer.training.lineage import inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.stages import Start, descend, fit  # internal: one descent alone
 from lipverify.linear_transformer.training.tables import Filter  # internal: GD++ as a filter, compared with its layers
+from lipverify.prompts import Prompts
 
 EPS = float(np.finfo(float).eps)
-SMALL = Regression(3, 8, UniformNoise(2.0))
+SMALL = Prompts(d=3, n=8, sigma=UniformNoise(2.0))
 PLAN = Plan((Stage(1024, 60, 1, 1.0), Stage(4096, 60, 0, 1e5)), draws=1, random=2, chosen_on=2048, reported_on=4096)
 ERRORS = 5.0
 """The tolerance of a sampled mean in standard errors; a false alarm in two million."""
@@ -55,7 +55,7 @@ def _trained(family: Omega | Full, starts: list[Start], seed: int = 0) -> Traine
 
 def test_a_sample_that_contains_all_rare_contexts_has_no_bias() -> None:
     """E lambda^2 = n (n + 2) (E (|w|^2 + sigma^2)^2), which is n (n + 2) d (d + 2) at sigma = 0."""
-    regression = Regression(3, 8, UniformNoise(0.0))
+    regression = Prompts(d=3, n=8, sigma=UniformNoise(0.0))
     sample = draw_sample(regression, 32_768, 0, "test/bias")
     energy = sample.gram[:, -1, -1]
     for values, exact in ((energy, 8 * 3), (energy**2, 8 * 10 * 3 * 5)):
@@ -133,7 +133,7 @@ def test_weights_that_explode_are_led_back() -> None:
 
 
 def test_records_survive_json_and_are_estimators() -> None:
-    family = Omega(Regression(3, 8, CategoricalNoise((1.0, 3.0))))
+    family = Omega(Prompts(d=3, n=8, sigma=CategoricalNoise((1.0, 3.0))))
     short = Plan((Stage(1024, 15, 0, 1.0),), draws=1, random=1, chosen_on=1024, reported_on=1024)
     found = fit(family, random_starts(family, 1, 1, 0, "test"), short, 0, "test/json", "array")
     again = msgspec.json.decode(msgspec.json.encode(found), type=Trained)
@@ -177,7 +177,7 @@ def test_four_numbers_of_rank_one_are_one_head() -> None:
 
 def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> None:
     """E lambda^2, which the worst contexts dominate, from 60 thinned samples: their spread is the stated error."""
-    regression = Regression(3, 8, UniformNoise(0.0))
+    regression = Prompts(d=3, n=8, sigma=UniformNoise(0.0))
     found = []
     for k in range(60):
         few, share = thinned(regression, 1024, 0, f"test/thinned/{k}")
@@ -194,7 +194,7 @@ def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> Non
 @pytest.mark.parametrize("power", [0, 60, 77, 100, 150, 155, 200, 300])
 def test_losses_that_explode_have_means_and_errors_in_their_own_unit(power: int) -> None:
     """More contexts include rarer ones: the square of a variance of 1e155 overflows, and once raised OverflowError."""
-    few, share = thinned(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, stream="explode")
+    few, share = thinned(Prompts(d=3, n=20, sigma=UniformNoise(1.0)), 2048, seed=0, stream="explode")
     values, unit = np.random.default_rng(0).random(2048), 10.0**power
     plain, scaled = thinned_mean(values, share), thinned_mean(values * unit, share)
     assert scaled.value / unit == pytest.approx(plain.value, rel=1e-9)
@@ -243,7 +243,7 @@ def test_a_filter_equals_the_action_of_gdplusplus_layers() -> None:
     """Also with fewer tokens than dimensions; without its first layer it is another model."""
     layers = (GDPlusPlus(-0.02, -0.03), GDPlusPlus(0.01, -0.04), GDPlusPlus(-0.01, -0.05))
     for d, n in ((4, 9), (4, 2)):
-        contexts = draw_contexts(Regression(d, n, UniformNoise(2.0)), 64, 0, "test/filter")
+        contexts = draw_contexts(Prompts(d=d, n=n, sigma=UniformNoise(2.0)), 64, 0, "test/filter")
         read = estimate(layers, contexts)
         assert np.abs(Filter(layers)(contexts) - read).max() < 1e-12 * np.abs(read).max()
         assert np.abs(Filter(layers[1:])(contexts) - read).max() > 1e-3 * np.abs(read).max()
@@ -266,7 +266,7 @@ def _task(contexts: Contexts) -> Floats:
 @pytest.mark.parametrize(("size", "freedom"), [(_trace, 3 * 8), (_task, 3)])
 def test_levels_have_the_probabilities_of_a_known_law(size: object, freedom: int) -> None:
     """Squared lengths of Gaussian vectors are chi-squared: ten decades, within four stated errors."""
-    found = decades(Regression(3, 8, UniformNoise(1.0)), 11, 0, "known", size, population=FEW)  # type: ignore[arg-type]
+    found = decades(Prompts(d=3, n=8, sigma=UniformNoise(1.0)), 11, 0, "known", size, population=FEW)  # type: ignore[arg-type]
     for each in list(found)[1:]:
         off = math.log(chi2.sf(each.level, freedom) * 10**each.number)
         assert abs(off) < 4 * 3 * math.sqrt(each.number / FEW)
@@ -278,7 +278,7 @@ def test_levels_have_the_probabilities_of_a_known_law(size: object, freedom: int
 )
 def test_decades_are_those_of_a_plain_sample(noise: UniformNoise | CategoricalNoise) -> None:
     """Level, sigma and the largest eigenvalue beyond it, where 200,000 contexts still contain some: decades 1 to 3."""
-    regression = Regression(4, 10, noise)
+    regression = Prompts(d=4, n=10, sigma=noise)
     plain = draw_contexts(regression, 200_000, 0, "plain")
     size, largest = sizes(plain, regression), np.linalg.eigvalsh(plain.covariance)[:, -1]
     for each in list(decades(regression, 4, 0, "rare", population=FEW))[1:]:
@@ -291,7 +291,7 @@ def test_decades_are_those_of_a_plain_sample(noise: UniformNoise | CategoricalNo
 
 
 def test_contexts_of_a_decade_are_beyond_its_level_and_reproducible() -> None:
-    regression = Regression(2, 4, UniformNoise(1.0))
+    regression = Prompts(d=2, n=4, sigma=UniformNoise(1.0))
     one, again, other = (list(decades(regression, 4, seed, "a", population=200)) for seed in (0, 0, 1))
     assert all(np.all(each.size > each.level) for each in one[1:])
     assert all(np.array_equal(a.contexts.gram, b.contexts.gram) for a, b in zip(one, again, strict=True))
@@ -300,7 +300,7 @@ def test_contexts_of_a_decade_are_beyond_its_level_and_reproducible() -> None:
 
 def test_the_share_of_each_decade_in_training() -> None:
     """Each decade has a share `FALL` times smaller than the one before; the plain contexts have the rest."""
-    few = with_rare(Regression(3, 20, UniformNoise(1.0)), 1024, rare=6, seed=0, stream="a")
+    few = with_rare(Prompts(d=3, n=20, sigma=UniformNoise(1.0)), 1024, rare=6, seed=0, stream="a")
     of_decade = few.share[-4 * 64 :].reshape(4, 64).sum(axis=1)
     expected = [1 - 1 / FALL, (1 - 1 / FALL) / FALL, (1 - 1 / FALL) / FALL**2, 1 / FALL**3]
     assert of_decade == pytest.approx(10.0**-FIRST * np.asarray(expected))

@@ -69,7 +69,7 @@ def test_labels_are_the_task_and_its_noise() -> None:
     for sigma, second in ((0.5, 0.25), (UniformNoise(3.0), 3.0), (CategoricalNoise((1.0, 3.0)), 5.0)):
         noisy = SOME.replace(sigma=sigma)
         noise = noisy.draw(2000, seed=0).y - drawn.y
-        assert noisy.noise_variance == second
+        assert noisy.noise.second_moment == second
         assert np.mean(noise**2) == pytest.approx(second, rel=0.1)
 
 
@@ -130,6 +130,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "one too many": (lambda: Coordinates("uniform", 2.0), "has none"),
     "scale": (lambda: Coordinates(scale=0.0), r"scale = 0\.0"),
     "empty pool": (lambda: Pool(0), "members = 0"),
+    "ragged members": (lambda: Pool([[1.0, 2.0], [1.0]]), "members = "),
+    "too many": (lambda: SOME.draw(10**15, seed=0), "contexts = 1000000000000000"),
+    "large scale": (lambda: Coordinates(scale=1e200), "scale = "),
     "no members": (lambda: Pool([]), "members = "),
     "members": (lambda: Prompts(d=3, n=5, tasks=Pool([[1.0, 2.0]])), "members are in R"),
     "law of members": (lambda: Pool(3, law=3), "law = 3"),  # type: ignore[arg-type]

@@ -168,6 +168,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "heads": (lambda: predictors.softmax_attention(M, heads=[1.0]), r"heads has shape \(1,\)"),
     "layers": (lambda: predictors.transformer([3])(X, Y, QUERY), r"layers\[0\] = 3"),  # type: ignore[list-item]
     "sign": (lambda: predictors.transformer([ONE], sign=float("inf")), "sign = inf"),
+    "one prompt": (lambda: predictors.ridge(0.0)(X[0], Y[0], QUERY[0]), r"shapes \(\(8, 3\)"),
+    "other queries": (lambda: predictors.softmax_attention()(X, Y, QUERY[:3]), r"\(C, d\)"),
     "kernel": (lambda: predictors.nadaraya_watson(3), "kernel = 3"),  # type: ignore[arg-type]
     "k": (lambda: predictors.nearest_neighbours(9)(X, Y, QUERY), "k = 9"),
     "no neighbour": (lambda: predictors.nearest_neighbours(0), "k = 0"),

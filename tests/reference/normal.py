@@ -4,6 +4,10 @@ r"""Slow references for covariates N(0, I), L = 1 and sigma = 1; they know nothi
 D = (z_1 - z_2) / sqrt(2) and S = (z_1 + z_2) / sqrt(2), the weights are (1 +- T) / 2, T = tanh(w r D / sqrt(2)), and
 all else is a polynomial in S and in the coordinates of tokens off the query, whose moments are known.
 
+`many_tokens` does it for any n in long doubles, without a Laplace integral: S = sum_i e^{w r z_i} of a + b tokens is
+the sum of two independent ones, and the density of log S a convolution. One token, or two, and the density of all
+others give the means of a_i^p g(z_i) and of a_i a_j m(z_i) m(z_j).
+
 `one_token` is the limit w -> infinity, where the token with the largest score has all weight.
 
 `python -m tests.reference.normal` writes normal.json: each value with the relative difference of two computations.
@@ -12,17 +16,22 @@ all else is a polynomial in S and in the coordinates of tokens off the query, wh
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from mpmath import mp, mpf
+from scipy.special import erf
 
 from tests.reference.oracle import nodes, require_precision
 
 VALUES = Path(__file__).with_name("normal.json")
 TWO = [(1, 0.3), (2, 1e-6), (5, 3.0)]
+MANY = [(2, 2, 0.5), (2, 3, 0.5), (5, 4, 0.3)]
 Number = Any
+Extended = np.longdouble
 
 
 def length_density(d: int, r: Number) -> Number:
@@ -103,6 +112,88 @@ def _scaled(p: dict[Any, Number], factor: Number) -> dict[Any, Number]:
     return {key: factor * value for key, value in p.items()}
 
 
+class Rest(NamedTuple):
+    """log sum e^{kappa z_i} of some tokens: equidistant points and the density there; no points for no tokens."""
+
+    points: Any
+    density: Any
+
+
+def rest(n: int, kappa: float, width: float) -> Rest:
+    """The density for n tokens: of the halves, f(l) = int f_a(l - log(1 + e^-D)) f_b(l - log(1 + e^D)) dD."""
+    if n == 0:
+        return Rest(np.array([-np.inf], dtype=Extended), np.ones(1, dtype=Extended))
+    step = Extended(min(width * kappa, 0.8 * width))
+    low, high = -10 * kappa, 10 * kappa + np.log(n)
+    points = step * np.arange(np.floor(low / step), np.ceil(high / step) + 1)
+    known = {1: np.exp(-((points / kappa) ** 2) / 2) / np.sqrt(2 * Extended(mp.pi)) / kappa}
+
+    def density(m: int) -> Any:
+        if m not in known:
+            pair, total = (density(m // 2), density(m - m // 2)), 0 * points
+            for D in step * np.arange(-points.size, points.size + 1):
+                total += moved(pair[0], np.logaddexp(0, -D) / step) * moved(pair[1], np.logaddexp(0, D) / step) * step
+            known[m] = total
+        return known[m]
+
+    return Rest(points, density(n))
+
+
+def moved(f: Any, steps: Any) -> Any:
+    """f(l - steps) at the points, by its Whittaker-Shannon series: f has hardly any frequencies beyond 1 / (2 step)."""
+    return np.convolve(f, np.sinc(np.arange(1 - f.size, f.size) - steps), mode="valid")
+
+
+def panels(ends: Sequence[float], order: int) -> tuple[Any, Any]:
+    """Gauss-Legendre nodes and weights between consecutive ends."""
+    x, weight = (np.asarray(part, dtype=Extended) for part in np.polynomial.legendre.leggauss(order))
+    start, length = np.array(ends[:-1], dtype=Extended)[:, None], np.diff(np.array(ends, dtype=Extended))[:, None]
+    return (start + length * (1 + x) / 2).ravel(), (length * weight / 2).ravel()
+
+
+def many_tokens(d: int, n: int, w: float, lengths: int, order: int, width: float) -> dict[str, float]:
+    """Noise and the biases of three laws; `lengths` and `order` are nodes of a panel over r and z, `width` a step."""
+    r_nodes, chances = panels([0, 1, 2.5, 4.5, 7, 11], lengths)
+    chances = chances * r_nodes ** (d - 1) * np.exp(-r_nodes * r_nodes / 2)
+    # E |c z + s zeta| bends over a width s / c around z = 0
+    z, density = panels([0, 1e-3, 0.01, 0.05, 0.2, 0.7, 2, 4.5, 10.5], order)
+    z, density = np.append(-z, z), np.tile(density * np.exp(-z * z / 2) / np.sqrt(2 * Extended(mp.pi)), 2)
+    angle, weight = panels([0, 0.03, 0.15, 0.6, np.pi / 2], order) if d > 1 else (np.zeros(1), np.ones(1))
+    weight = weight * np.sin(angle) ** (d - 2 if d > 1 else 0)
+    total = np.zeros(4, dtype=Extended)
+    for r, chance in zip(r_nodes, chances / chances.sum(), strict=True):
+        if chance < 1e-17:
+            continue
+        kappa = float(w * r)
+        e, (one, one_density), (two, two_density) = (
+            np.exp(kappa * z),
+            rest(n - 1, kappa, width),
+            rest(n - 2, kappa, width),
+        )
+        a = e[:, None] / (e[:, None] + np.exp(one))
+        first, second = (n * density * (a**k @ (one_density / one_density.sum())) for k in (1, 2))
+        both = e[:, None, None] + e[:, None] + np.exp(two)
+        pairs = n * (n - 1) * np.outer(density * e, density * e) * ((1 / both**2) @ (two_density / two_density.sum()))
+
+        def bias(c: Number, h: Any, m: Any, v: Any) -> Number:
+            label = h(c * r)  # noqa: B023
+            return second @ (m * m + v) + m @ pairs @ m - 2 * label * (first @ m) + label**2  # noqa: B023
+
+        noise = second.sum()
+        along = bias(1, lambda t: t, z, 0 * z)
+        quadratic, absolute = 0, 0
+        for c, s, share_c in zip(np.cos(angle), np.sin(angle), weight / weight.sum(), strict=True):
+            s = max(s, Extended(1e-30))
+            quadratic += share_c * bias(c, np.square, (c * z) ** 2 + s**2, 4 * (s * c * z) ** 2 + 2 * s**4)
+            folded = c * z * erf((c * z / s / np.sqrt(2)).astype(float)) + s * np.sqrt(2 / Extended(mp.pi)) * np.exp(
+                -((c * z / s) ** 2) / 2
+            )
+            absolute += share_c * bias(c, np.abs, folded, (c * z) ** 2 + s**2 - folded**2)
+        linear = along / d + (1 - Extended(1) / d) * noise
+        total += chance * np.array([noise, linear / 3, quadratic, (linear + absolute) / 6])
+    return dict(zip(("noise", "affine", "quadratic", "relu"), total.tolist(), strict=True))
+
+
 def one_token(d: int, n: int) -> Number:
     """The affine bias for w -> infinity: (E z_max^2 + d - 1 + d) / (3 d), as the largest score is independent of r.
 
@@ -126,6 +217,7 @@ def rows() -> list[dict[str, Any]]:
     with mp.workdps(30):
         for d, w in TWO:
             found.append((d, 2, w, two_tokens(d, w, 12), two_tokens(d, w)))
+    found += [(*at, many_tokens(*at, 8, 10, 0.36), many_tokens(*at, 9, 12, 0.32)) for at in MANY]
     return [
         {"d": d, "n": n, "w": w, "term": term, "value": float(value), "off": float(abs(rough[term] / value - 1))}
         for d, n, w, rough, fine in found

@@ -34,8 +34,9 @@ from lipverify.foundation.quoting import shown
 
 MISSING, LARGEST_TAIL, LARGEST_SHARE = 2.0, 0.65, 0.75
 """Samples beyond the quantile of probability 2/N count as missing; the largest exponent of a tail, and the largest part
-that the missing may add to a normal half-width. Chosen by `benchmarks/coverage.py --predictors`: with 3, 0.6 and 0.5
-more settings are refused than need be, with 1, 0.75 and 1 some are covered by 90 % only."""
+that the missing may add to a normal half-width. Chosen by `benchmarks/coverage.py --predictors` of commit e9c97803,
+when no prompts were drawn more often: with 3, 0.6 and 0.5 more settings are refused than need be, with 1, 0.75 and 1
+some are covered by 90 % only."""
 NORMAL = "interval='normal': {}; draw more, or use interval='betting' where something bounds the samples."
 WAYS_OUT = "draw more, compare two on the same samples, or take a quantity that is bounded, such as min(value, cap)."
 

@@ -31,7 +31,8 @@ from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.gdplusplus.floor import degree, second_moment
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_rule
-from lipverify.linear_transformer.regression.contexts import Regression, require_regression
+from lipverify.linear_transformer.regression.contexts import require_regression
+from lipverify.problem.prompts import Prompts
 
 PRECISION, RADIUS = 704, 2.0**-330
 """Working precision in bits, and relative radius of the box about a point: sums over moments lose up to 300 bits."""
@@ -46,13 +47,16 @@ class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
     index: int
 
 
-def slopes(regression: Regression, layers: int) -> list[Any]:
+def slopes(regression: Prompts, layers: int) -> list[Any]:
     """The exact gradient of the loss of a number of layers, as polynomials of the weights."""
     require_regression(regression)
     # of four the polynomial has a hundred thousand terms
     layers = whole("layers", layers, 1, "the number of layers of a certified critical point", 3)
     ring = fmpq_mpoly_ctx.get(tuple(f"w{k}" for k in range(2 * layers - 1)), "lex")
-    s, moments = second_moment(regression.noise), density_moments(regression.n, regression.d, 2 * degree(layers) + 2)
+    s, moments = (
+        second_moment(regression.noise),
+        density_moments(int(regression.n), regression.d, 2 * degree(layers) + 2),
+    )
     one, nothing = ring.constant(1), ring.constant(0)
 
     def times(f: list[Any], g: list[Any]) -> list[Any]:
@@ -110,11 +114,11 @@ def certified(gradient: Sequence[Any], weights: Sequence[float] | Floats) -> Cri
         return CriticalPoint(weights=tuple(map(float, x)), index=_negative(over.tolist()))
 
 
-def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
+def two_layers(regression: Prompts) -> tuple[CriticalPoint, ...]:
     """All critical points of two layers, with a proof that none is missed, ordered by the number of directions down.
 
     >>> from lipverify.problem.noise import UniformNoise
-    >>> [point.index for point in two_layers(Regression(10, 20, UniformNoise(5.0)))]
+    >>> [point.index for point in two_layers(Prompts(d=10, n=20, sigma=UniformNoise(5.0)))]
     [0, 1]
     """
     gradient, otherwise = slopes(regression, 2), "the critical point of these roots is not certified."
@@ -122,13 +126,13 @@ def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
     return tuple(sorted(points, key=lambda point: point.index))
 
 
-def small_start(regression: Regression, layers: int) -> CriticalPoint:
+def small_start(regression: Prompts, layers: int) -> CriticalPoint:
     """The certified end of gradient flow from weights 0, the limit of plain training with small weights and steps.
 
     It is refused for more than three layers, or if the flow did not end near a critical point that can be certified.
 
     >>> from lipverify.problem.noise import UniformNoise
-    >>> end = small_start(Regression(10, 20, UniformNoise(0.0)), 1)
+    >>> end = small_start(Prompts(d=10, n=20, sigma=UniformNoise(0.0)), 1)
     >>> end.index, round(end.weights[0] * 31, 12)  # the best single layer: -1/31
     (0, -1.0)
     """
@@ -143,9 +147,9 @@ def small_start(regression: Regression, layers: int) -> CriticalPoint:
     return _near(gradient, flow.y[:, -1], "after time 10000 gradient flow is not near a critical point yet.")
 
 
-def on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:
+def on_gauss_nodes(regression: Prompts, layers: int) -> ExcessLoss:
     """The loss up to a constant; Gauss's rule is exact for its degree."""
-    rule = gauss_rule(regression.n, regression.d, degree(layers))
+    rule = gauss_rule(int(regression.n), regression.d, degree(layers))
     return ExcessLoss(rule, regression.noise.second_moment)
 
 

@@ -19,8 +19,8 @@ from lipverify.foundation.arrays import EPS
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, SpectralRule, spectral_rule
-from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.problem.noise import NoiseLaw
+from lipverify.problem.prompts import Prompts
 
 
 class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @makes("bounded", "exact")
-def constant_ridge_loss(regression: Regression, penalty: float | None = None) -> ExactLoss:
+def constant_ridge_loss(regression: Prompts, penalty: float | None = None) -> ExactLoss:
     r"""The exact adjusted loss of ridge regression with a constant.
 
     Parameters
@@ -54,7 +54,7 @@ def constant_ridge_loss(regression: Regression, penalty: float | None = None) ->
     Examples
     --------
     >>> from lipverify.problem.noise import CategoricalNoise
-    >>> found = constant_ridge_loss(Regression(10, 20, CategoricalNoise((1.0, 3.0))))
+    >>> found = constant_ridge_loss(Prompts(d=10, n=20, sigma=CategoricalNoise((1.0, 3.0))))
     >>> round(found.value, 6), found.error < 1e-12
     (0.219537, True)
     """

@@ -25,8 +25,9 @@ from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss
 from lipverify.linear_transformer.gdplusplus.orthogonal import WANTED, gauss_mean, recurrence
-from lipverify.linear_transformer.regression.contexts import Regression, require_regression
+from lipverify.linear_transformer.regression.contexts import require_regression
 from lipverify.problem.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from lipverify.problem.prompts import Prompts
 
 REFERENCE = 121
 """Nodes of the rule for the loss of ridge regression: its error is 3e-7 at n = 20, d = 10 without noise, else less."""
@@ -45,7 +46,7 @@ def depth_within(name: str, layers: int) -> int:
 
 
 @makes("bounded", "exact")
-def gdplusplus_floor(regression: Regression, layers: int) -> ExactLoss:
+def gdplusplus_floor(regression: Prompts, layers: int) -> ExactLoss:
     r"""A proved lower bound on the loss of every GD++ model with this number of layers, computed in balls.
 
     Parameters
@@ -63,11 +64,11 @@ def gdplusplus_floor(regression: Regression, layers: int) -> ExactLoss:
     Raises
     ------
     InvalidInput
-        If `regression` is not a `Regression`, n < d, the depth is out of range, or the law of the noise is another one.
+        If the covariates or tasks have another law, or the noise, n < d, or the depth is out of range.
 
     Examples
     --------
-    >>> floor = gdplusplus_floor(Regression(10, 20, UniformNoise(0.0)), 2)
+    >>> floor = gdplusplus_floor(Prompts(d=10, n=20, sigma=UniformNoise(0.0)), 2)
     >>> round(floor.value, 9), floor.error < 1e-15
     (0.266249213, True)
     """

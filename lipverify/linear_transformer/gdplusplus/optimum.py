@@ -21,7 +21,8 @@ from lipverify.linear_transformer.gdplusplus.floor import depth_within
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, layers_of
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, largest_seen, spectral_rule
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.regression.contexts import Regression, require_regression
+from lipverify.linear_transformer.regression.contexts import require_regression
+from lipverify.problem.prompts import Prompts
 
 
 class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,14 +52,14 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @makes("bounded", "exact")
-def excess_loss(regression: Regression, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
+def excess_loss(regression: Prompts, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
     """The excess loss on a rule for its degree, cut at the largest eigenvalue that `seen_in` contexts show."""
-    n, d = regression.n, regression.d
+    n, d = int(regression.n), regression.d
     reach = None if seen_in is None else largest_seen(n, d, seen_in)
     return ExcessLoss(spectral_rule(n, d, 3**layers, points, reach), regression.noise.second_moment)
 
 
-def finished(regression: Regression, seen_in: float | None, best: Minimum) -> GDPlusPlusOptimum:
+def finished(regression: Prompts, seen_in: float | None, best: Minimum) -> GDPlusPlusOptimum:
     """A minimum with the error of its loss, which a finer rule shows."""
     ridge_regression = constant_ridge_loss(regression)
     layers = (len(best.weights) + 1) // 2
@@ -76,7 +77,7 @@ INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
 """Layers to insert: (w_yx, w_xx) in units of -1/n, the inverse of a mean eigenvalue."""
 
 
-def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None = None) -> tuple[GDPlusPlusOptimum, ...]:
+def grown_gdplusplus(regression: Prompts, depth: int, seen_in: float | None = None) -> tuple[GDPlusPlusOptimum, ...]:
     """Minima with 1, ..., depth layers, grown layer by layer: trained models begin here.
 
     Layers of a few sizes are inserted at every position of the best models with one layer less. With two layers this is
@@ -100,12 +101,12 @@ def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None =
     Raises
     ------
     InvalidInput
-        If `regression` is not a `Regression`, n < d, or the depth is out of range.
+        If the covariates or tasks have another law, n < d, or the depth is out of range.
 
     Examples
     --------
     >>> from lipverify.problem.noise import UniformNoise
-    >>> one, two = grown_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
+    >>> one, two = grown_gdplusplus(Prompts(d=10, n=20, sigma=UniformNoise(0.0)), 2)
     >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)
     (True, 0.267942)
     """
@@ -113,7 +114,7 @@ def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None =
     grown: list[Minimum] = []
     optima = []
     for layers in range(1, depth_within("depth", depth) + 1):
-        begin = starts(grown, layers, regression.n)
+        begin = starts(grown, layers, int(regression.n))
         ends = best_ends(excess_loss(regression, layers, POINTS, seen_in), begin)
         grown = [ends[k] for k in distinct([end.value for end in ends])[:3]]
         optima.append(finished(regression, seen_in, ends[0]))

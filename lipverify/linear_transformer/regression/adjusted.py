@@ -164,9 +164,10 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
 
     Examples
     --------
-    >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+    >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
+    >>> from lipverify.prompts import Prompts
     >>> from lipverify.problem.noise import UniformNoise
-    >>> held_out = evaluation(draw_contexts(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, stream="a"))
+    >>> held_out = evaluation(draw_contexts(Prompts(d=3, n=20, sigma=UniformNoise(1.0)), 2048, seed=0, stream="a"))
     >>> held_out.loss(lambda contexts: held_out.oracle).value
     0.0
     """

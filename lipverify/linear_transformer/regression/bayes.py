@@ -67,9 +67,10 @@ class Bayes(SpectralEstimator):
 
     Examples
     --------
-    >>> from lipverify.linear_transformer import AdaRR, Regression, UniformNoise, draw_contexts, evaluation
+    >>> from lipverify.linear_transformer import AdaRR, UniformNoise, draw_contexts, evaluation
+    >>> from lipverify.prompts import Prompts
     >>> noise = UniformNoise(3.0)
-    >>> fresh = evaluation(draw_contexts(Regression(5, 20, noise), 2048, seed=0, stream="doc"))
+    >>> fresh = evaluation(draw_contexts(Prompts(d=5, n=20, sigma=noise), 2048, seed=0, stream="doc"))
     >>> fresh.loss(Bayes(noise)).value < fresh.loss(AdaRR()).value
     True
     """

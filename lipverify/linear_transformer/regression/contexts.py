@@ -4,7 +4,10 @@ With z_i = (x_i, eps_i) the moments of the tokens e_i = (x_i, y_i), y_i = <w*, x
 
     G = sum_i e_i e_i^T = C W C^T,    W = sum_i z_i z_i^T,    C = [[I, 0], [w*^T, sigma]],
 
-and W has Wishart's law with n degrees of freedom, drawn as T T^T with Bartlett's triangle T: no token is drawn.
+and W has Wishart's law with n degrees of freedom, drawn as T T^T with Bartlett's triangle T: no token is drawn, so that
+they cost the same for every n. Their users are the training and the evaluation of linear transformers.
+
+Source: Vladymyrov et al., section 3.
 """
 
 from __future__ import annotations
@@ -16,60 +19,23 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import generator
-from lipverify.foundation.validation import a_seed, instance, whole
-from lipverify.problem.noise import NoiseLaw
+from lipverify.foundation.validation import a_seed, whole
+from lipverify.problem.prompts import Prompts, require_prompts
+from lipverify.problem.vectors import Coordinates
 
 CHUNK = 1024
 """Contexts that share an address of the random stream."""
 
 
-@dataclass(frozen=True)
-class Regression:
-    """Noisy linear regression in context: n tokens with covariates in R^d, and the law of the noise level.
-
-    Tokens and query have x ~ N(0, I), the task is w* ~ N(0, I), labels are y_i = <w*, x_i> + sigma eps_i with eps_i ~
-    N(0, 1), all independent; sigma is drawn once a context. The query has no noise. Losses carry the paper's factor
-    1/2, so that the prediction 0 has the loss 1/2 E <w*, x>^2 = d/2; mean squared errors, and the risks of `Prompts`,
-    have d. Other covariances, at one noise level, are in `Prompts`; by A -> Lambda^{1/2} A Lambda^{1/2} covariates N(0,
-    Lambda) with tasks N(0, Lambda^{-1}) are those here.
-
-    Parameters
-    ----------
-    d, n
-        Dimension of the covariates and tokens in the context, integers >= 1.
-    noise
-        The law of sigma.
-
-    Raises
-    ------
-    InvalidInput
-        If a value breaks its rule.
-
-    Source: Vladymyrov et al., section 3.
-
-    Examples
-    --------
-    >>> from lipverify.problem.noise import UniformNoise
-    >>> drawn = draw_contexts(Regression(10, 20, UniformNoise(1.0)), 20_000, seed=0, stream="norms")
-    >>> round(float(np.mean(np.sum(drawn.task**2, axis=1)) / 2), 1)  # 1/2 E (0 - <w*, x>)^2 = d/2
-    5.0
-    """
-
-    d: int
-    n: int
-    noise: NoiseLaw
-
-    def __post_init__(self) -> None:
-        whole("d", self.d, least=1)
-        whole("n", self.n, least=1)
-        if not isinstance(self.noise, NoiseLaw):
-            raise InvalidInput(f"noise = {self.noise!r}: give a noise law, such as UniformNoise(3.0).")
-
-
 def require_regression(regression: Any) -> None:
-    """Refuse an object that is not a `Regression`."""
-    instance("regression", regression, Regression, "build one with Regression(d=..., n=..., noise=UniformNoise(1.0))")
+    """Refuse other laws of prompts than N(0, I) for covariates and tasks."""
+    require_prompts(regression)
+    if not regression.covariates == regression.tasks == Coordinates() or regression.query is not None:
+        raise InvalidInput(
+            f"{shown(regression)}: second moments have x, w ~ N(0, I); use lipverify.prompts.risk for other laws."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +74,13 @@ class Contexts:
         return self.gram[:, -1, -1]
 
 
-def draw_contexts(regression: Regression, count: int, seed: int, stream: str) -> Contexts:
+def draw_contexts(regression: Prompts, count: int, seed: int, stream: str) -> Contexts:
     """`count` independent contexts; context number j is a function of (regression, seed, stream, j).
 
     Parameters
     ----------
     regression
-        d, n and the law of the noise.
+        Prompts with covariates and tasks N(0, I): x ~ N(0, Lambda) with w ~ N(0, Lambda^-1) are the same problem.
     count
         How many, >= 1.
     seed, stream
@@ -128,12 +94,11 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
     Raises
     ------
     InvalidInput
-        If `regression` is not a `Regression`, `count` is not an integer >= 1, or `seed` is not a seed.
+        If `regression` are no such `Prompts`, `count` is not an integer >= 1, or `seed` is not a seed.
 
     Examples
     --------
-    >>> from lipverify.problem.noise import UniformNoise
-    >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")
+    >>> few = draw_contexts(Prompts(d=3, n=20, sigma=1.0), 5, seed=0, stream="a")
     >>> few.gram.shape, few.task.shape, few.sigma.shape
     ((5, 4, 4), (5, 3), (5,))
     """
@@ -141,12 +106,12 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
     count, seed = whole("contexts", count, least=1), a_seed(seed)
     chunks = [_chunk(regression, seed, stream, chunk) for chunk in range(-(-count // CHUNK))]
     gram, task, sigma = (np.concatenate(parts)[:count] for parts in zip(*chunks, strict=True))
-    return Contexts(gram, task, sigma, regression.n)
+    return Contexts(gram, task, sigma, int(regression.n))
 
 
-def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[Floats, Floats, Floats]:
+def _chunk(regression: Prompts, seed: int, stream: str, chunk: int) -> tuple[Floats, Floats, Floats]:
     """(G = C W C^T, w*, sigma) of one chunk."""
-    d, n = regression.d, regression.n
+    d, n = regression.d, int(regression.n)
     random = generator(seed, stream, chunk)
     sigma = regression.noise.draw(random.random(CHUNK))
     task = random.standard_normal((CHUNK, d))

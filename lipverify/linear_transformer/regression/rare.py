@@ -6,6 +6,9 @@ level as it is; so decade k has the law of the contexts whose size is exceeded w
 the next level is a stratum, and the mean is sum_k P(stratum k) E [. | stratum k]. A context is a function of standard
 normals z; a step moves them to sqrt(1 - b^2) z + b z' with fresh z', and is rejected below the level.
 
+`lipverify.prompts.risk` draws rare prompts for a mean, with weights. Here the contexts are needed themselves: training
+learns them, and claims speak of the share of them on which a model fails.
+
 Source: Kahn and Harris 1951 (splitting); Au and Beck, Probabilistic Engineering Mechanics 16 (2001) 263-277 (levels
 that the population sets); Neal, arXiv:physics/9807036 (1998) section 3 (the step). Whole: own composition.
 """
@@ -21,8 +24,9 @@ from scipy.special import ndtr
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import whole
-from lipverify.linear_transformer.regression.contexts import Contexts, Regression
+from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.regression.thinned import GROUP, Thinned, sizes, thinned
+from lipverify.problem.prompts import Prompts
 
 POPULATION = 4096
 """Contexts of a decade. A tenth of them are copied to make the next decade."""
@@ -46,7 +50,7 @@ class Decade(NamedTuple):
 
 
 def decades(
-    regression: Regression,
+    regression: Prompts,
     count: int,
     seed: int,
     stream: str,
@@ -80,7 +84,7 @@ def decades(
     Examples
     --------
     >>> from lipverify.problem.noise import UniformNoise
-    >>> found = list(decades(Regression(2, 4, UniformNoise(1.0)), 3, seed=0, stream="a"))
+    >>> found = list(decades(Prompts(d=2, n=4, sigma=UniformNoise(1.0)), 3, seed=0, stream="a"))
     >>> [each.number for each in found], found[0].level < found[1].level < found[2].level
     ([0, 1, 2], True)
     """
@@ -88,7 +92,7 @@ def decades(
     tenth = whole("population", population, least=100) // 10
     measured = size or (lambda contexts: sizes(contexts, regression))
     random = generator(seed, f"{stream}/rare", 0)
-    normals = random.standard_normal((population, (regression.n + 1) * (regression.d + 1)))
+    normals = random.standard_normal((population, (int(regression.n) + 1) * (regression.d + 1)))
     contexts, level = _contexts(regression, normals), 0.0
     of_each = measured(contexts)
     for number in range(count):
@@ -102,7 +106,7 @@ def decades(
         yield Decade(number, level, contexts, of_each)
 
 
-def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: str) -> Thinned:
+def with_rare(regression: Prompts, count: int, rare: int, seed: int, stream: str) -> Thinned:
     """`thinned` contexts, with the largest replaced by equal numbers of each decade up to `rare`, and their shares.
 
     The decades from `FIRST` on have the total share 10^-FIRST, their probability. Among them each has the share `1 /
@@ -121,12 +125,12 @@ def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: 
         parts.append((decade.contexts, kept, np.full(POPULATION, counted / kept.sum())))
     columns = ((drawn.gram[kept], drawn.task[kept], drawn.sigma[kept], share[kept]) for drawn, kept, share in parts)
     gram, task, sigma, share = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return Thinned(Contexts(gram, task, sigma, regression.n), share)
+    return Thinned(Contexts(gram, task, sigma, int(regression.n)), share)
 
 
-def _contexts(regression: Regression, normals: Floats) -> Contexts:
+def _contexts(regression: Prompts, normals: Floats) -> Contexts:
     """Contexts as functions of standard normals: those of the tokens, those of the task, and one for sigma."""
-    d, n = regression.d, regression.n
+    d, n = regression.d, int(regression.n)
     tokens = normals[:, : n * (d + 1)].reshape(-1, n, d + 1).copy()
     task = normals[:, n * (d + 1) : -1]
     sigma = regression.noise.draw(np.minimum(ndtr(normals[:, -1]), 1 - 2.0**-53))  # at 1 a quantile may be infinite
@@ -134,7 +138,7 @@ def _contexts(regression: Regression, normals: Floats) -> Contexts:
     return Contexts(tokens.swapaxes(1, 2) @ tokens, task, sigma, n)
 
 
-def _moved(regression: Regression, size: Size, normals: Floats, level: float, random: np.random.Generator) -> Floats:
+def _moved(regression: Prompts, size: Size, normals: Floats, level: float, random: np.random.Generator) -> Floats:
     """Move the normals above the level, in place; an acceptance of two in five decorrelates best."""
     length, parts = 0.5, np.array_split(normals, -(-len(normals) // 256))  # whose normals fit into the cache of a core
     for _ in range(20):

@@ -15,8 +15,9 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number
 from lipverify.linear_transformer.regression.adjusted import Evaluation
-from lipverify.linear_transformer.regression.contexts import Regression, require_regression
+from lipverify.linear_transformer.regression.contexts import require_regression
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
+from lipverify.problem.prompts import Prompts
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class AdaRR(SpectralEstimator):
 
     Examples
     --------
-    >>> from lipverify.linear_transformer import CategoricalNoise, draw_contexts, evaluation
-    >>> fresh = evaluation(draw_contexts(Regression(5, 20, CategoricalNoise((2.0,))), 4096, seed=0, stream="doc"))
+    >>> from lipverify.linear_transformer import draw_contexts, evaluation
+    >>> fresh = evaluation(draw_contexts(Prompts(d=5, n=20, sigma=2.0), 4096, seed=0, stream="doc"))
     >>> 0 < fresh.loss(AdaRR()).value < fresh.loss(ConstRR(0.0)).value  # better than least squares
     True
     """
@@ -92,7 +93,7 @@ class TunedRR(SpectralEstimator):
     Examples
     --------
     >>> from lipverify.linear_transformer import UniformNoise, draw_contexts, evaluation
-    >>> fresh = evaluation(draw_contexts(Regression(5, 20, UniformNoise(3.0)), 4096, seed=0, stream="doc"))
+    >>> fresh = evaluation(draw_contexts(Prompts(d=5, n=20, sigma=UniformNoise(3.0)), 4096, seed=0, stream="doc"))
     >>> tuned = tuned_ridge(fresh)  # cap and factor with the least loss on these contexts
     >>> fresh.loss(tuned).value < fresh.loss(AdaRR()).value
     True
@@ -121,7 +122,7 @@ def variance_estimate(basis: Eigenbasis) -> Array:
     return basis.residual / (basis.n - basis.d)
 
 
-def best_constant(regression: Regression) -> ConstRR:
+def best_constant(regression: Prompts) -> ConstRR:
     """Ridge regression with the exact best constant, E sigma^2.
 
     Parameters
@@ -137,12 +138,12 @@ def best_constant(regression: Regression) -> ConstRR:
     Raises
     ------
     InvalidInput
-        If `regression` is not a `Regression`.
+        If the covariates or tasks have another law.
 
     Examples
     --------
     >>> from lipverify.problem.noise import UniformNoise
-    >>> best_constant(Regression(5, 20, UniformNoise(3.0)))
+    >>> best_constant(Prompts(d=5, n=20, sigma=UniformNoise(3.0)))
     ConstRR(penalty=3.0)
     """
     require_regression(regression)
@@ -171,8 +172,7 @@ def tuned_ridge(fitted: Evaluation) -> TunedRR:
     --------
     >>> from lipverify.linear_transformer.regression.adjusted import evaluation
     >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
-    >>> from lipverify.problem.noise import CategoricalNoise
-    >>> known = Regression(5, 20, CategoricalNoise((2.0,)))
+    >>> known = Prompts(d=5, n=20, sigma=2.0)
     >>> tuned = tuned_ridge(evaluation(draw_contexts(known, 2048, seed=0, stream="tune")))
     >>> 3.9 < tuned.cap < 4.1  # sigma^2, as there is nothing to estimate
     True

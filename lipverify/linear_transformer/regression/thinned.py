@@ -15,7 +15,8 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import SampledMean, in_units
 from lipverify.linear_transformer.families import Omega
-from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.regression.contexts import Contexts, draw_contexts
+from lipverify.problem.prompts import Prompts
 
 GROUP = 1024
 """Number of contexts that are selected together."""
@@ -30,7 +31,7 @@ class Thinned(NamedTuple):
     share: Floats
 
 
-def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinned:
+def thinned(regression: Prompts, count: int, seed: int, stream: str) -> Thinned:
     """Contexts selected from sixteen times as many, with the worst of them all, and their shares in a mean.
 
     Parameters
@@ -53,7 +54,7 @@ def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinn
     Examples
     --------
     >>> from lipverify.problem.noise import UniformNoise
-    >>> few = thinned(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
+    >>> few = thinned(Prompts(d=3, n=20, sigma=UniformNoise(1.0)), 1024, seed=0, stream="a")
     >>> len(few.contexts), round(float(few.share.sum()), 12)
     (1024, 1.0)
     """
@@ -61,10 +62,10 @@ def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinn
         raise InvalidInput(f"contexts = {count}: samples to train on are positive multiples of {GROUP}.")
     groups = [_group(regression, seed, f"{stream}/{group}") for group in range(count // GROUP)]
     gram, task, sigma, share = (np.concatenate(parts) for parts in zip(*groups, strict=True))
-    return Thinned(Contexts(gram, task, sigma, regression.n), share / len(groups))
+    return Thinned(Contexts(gram, task, sigma, int(regression.n)), share / len(groups))
 
 
-def sizes(contexts: Contexts, regression: Regression) -> Floats:
+def sizes(contexts: Contexts, regression: Prompts) -> Floats:
     x, y = Omega(regression).scale
     D = np.asarray([x**-2] * regression.d + [y**-2])
     squares = contexts.gram.reshape(len(contexts), -1)
@@ -105,7 +106,7 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
     return SampledMean(value=mean, standard_error=unit * math.sqrt(variance), doubt=doubt)
 
 
-def _group(regression: Regression, seed: int, stream: str) -> tuple[Floats, Floats, Floats, Floats]:
+def _group(regression: Prompts, seed: int, stream: str) -> tuple[Floats, Floats, Floats, Floats]:
     """(moments, tasks, noise levels, shares) of `GROUP` contexts selected from `POOL` times as many."""
     drawn = draw_contexts(regression, POOL * GROUP, seed, stream)
     order = np.argsort(-sizes(drawn, regression), kind="stable")

@@ -17,10 +17,11 @@ from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.families import Full, Omega
 from lipverify.linear_transformer.regression.adjusted import evaluation
-from lipverify.linear_transformer.regression.contexts import Contexts, Regression
+from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.regression.rare import with_rare
 from lipverify.linear_transformer.regression.thinned import GROUP, thinned
 from lipverify.linear_transformer.training.native import DEEPEST, Packed, contributions
+from lipverify.problem.prompts import Prompts
 
 Arithmetic = Literal["native", "array"]
 
@@ -43,7 +44,7 @@ class Sample:
 
 
 @lru_cache(maxsize=4)
-def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare: int = 0) -> Sample:
+def draw_sample(regression: Prompts, count: int, seed: int, stream: str, rare: int = 0) -> Sample:
     """`thinned` contexts of an address, a multiple of `thinned.GROUP`; with some of each decade up to `rare` > 0."""
     few, share = with_rare(regression, count, rare, seed, stream) if rare else thinned(regression, count, seed, stream)
     goals = []

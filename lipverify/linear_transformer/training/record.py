@@ -14,9 +14,10 @@ from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.collapsed import last_row, readout
 from lipverify.linear_transformer.families import Full, Omega, family_named
 from lipverify.linear_transformer.layer import Parametrisation, written_out
-from lipverify.linear_transformer.regression.contexts import Contexts, Regression
+from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.training.native import DEEPEST, packed
 from lipverify.problem.noise import CategoricalNoise, UniformNoise
+from lipverify.problem.prompts import Prompts
 
 FEW = 512
 """Contexts per block of an estimate: its arrays then fit into the cache of a core."""
@@ -74,8 +75,8 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
     arithmetic: str
 
     @property
-    def regression(self) -> Regression:
-        return Regression(self.d, self.n, self.noise)
+    def regression(self) -> Prompts:
+        return Prompts(d=self.d, n=self.n, sigma=self.noise)
 
     @property
     def kind(self) -> Omega | Full:
@@ -117,7 +118,7 @@ def estimate(model: tuple[Parametrisation, ...], contexts: Contexts) -> Any:
     --------
     >>> from lipverify.linear_transformer.layer import GDPlusPlus
     >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
-    >>> drawn = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")
+    >>> drawn = draw_contexts(Prompts(d=3, n=20, sigma=UniformNoise(1.0)), 5, seed=0, stream="a")
     >>> estimate((GDPlusPlus(xx=0.0, yx=-0.05),), drawn).shape
     (5, 3)
     """

@@ -18,9 +18,10 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.linear_transformer.families import Full, Omega
 from lipverify.linear_transformer.regression.adjusted import Evaluation, evaluation
-from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.contexts import draw_contexts
 from lipverify.linear_transformer.training.objective import Arithmetic, Objective, Sample, arithmetic_here, draw_sample
 from lipverify.linear_transformer.training.record import Trained, estimate
+from lipverify.problem.prompts import Prompts
 
 STALLED = 1e-8
 """Least relative gain of a step. The objectives are logarithms, so this is about one part in 10^8 of the loss."""
@@ -121,7 +122,7 @@ def fit(
         family=type(family).__name__.upper(),
         noise=family.regression.noise,  # type: ignore[arg-type]
         d=family.regression.d,
-        n=family.regression.n,
+        n=int(family.regression.n),
         layers=layers,
         weights=tuple(map(float, best.end.weights.reshape(-1))),
         loss=held_out.loss(partial(estimate, family.model(best.end.weights))),
@@ -157,5 +158,5 @@ def _kept(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
 
 
 @lru_cache(maxsize=1)
-def _held_out(regression: Regression, count: int, seed: int, stream: str) -> Evaluation:
+def _held_out(regression: Prompts, count: int, seed: int, stream: str) -> Evaluation:
     return evaluation(draw_contexts(regression, count, seed, stream))

@@ -1,4 +1,7 @@
-r"""The optimal w as an experimenter would estimate it: the minimum of a sampled loss, with an error bar."""
+r"""The optimal w as an experimenter would estimate it: the minimum of a sampled loss, with an error bar.
+
+Label noise and amplitudes are averaged. `lipverify.prompts.risk` draws them, and its losses vary 10 times as much.
+"""
 
 from __future__ import annotations
 
