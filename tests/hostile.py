@@ -30,6 +30,7 @@ HOSTILE = {
     "sheet": '=cmd|"/C calc"!A0',
     "tex": "\\input{/etc/passwd} \\write18{ls} $\\def\\x{\\x}\\x$ % $\\csname end\\endcsname$ ~^_&",
     "long": "x" * 3000,
+    "page": "x" * 600,  # a table of it is higher than a page, none of its cells is
     "empty": "",
 }
 TYPESET = {
@@ -42,7 +43,7 @@ TYPESET = {
 """More texts, for the typesetter alone."""
 FIGURES = {
     "typst": ("typst", "brackets", "svg", "terminal"),
-    "unseen": ("unseen", "path", "sheet", "tex", "long"),
+    "unseen": ("unseen", "path", "sheet", "tex", "long", "page"),
     "empty": ("empty",),
 }
 """The claims with a figure, and the texts in it: more figures would take longer and test nothing new."""
