@@ -316,7 +316,7 @@ class _Run:
                 if self.finished is not None and not outcome.problem:
                     self.finished.put(self.order.measurements[address], outcome.result, outcome.seconds, outcome.ran)
         for address, outcome in zip(call.addresses, outcomes, strict=False):
-            if outcome.problem:
+            if outcome.problem and not outcome.spent:
                 self.refused.update(self.needed_by(address))
             self._finish(address, outcome)
         if outcomes[-1].spent and self.workers.restart():
