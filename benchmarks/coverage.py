@@ -198,7 +198,7 @@ def of_laws(repetitions: int = 500) -> None:
     print(f"  {'all':22s} covered: noise, bias", 1 - total / repetitions / len(SETTINGS))
 
 
-def hunt(seeds: int = 60, again: int = 1000) -> None:
+def hunt(seeds: int = 200, again: int = 2000) -> None:
     for law in (Affine(), ReLU(), Cosine(3.0), Quadratic()):
 
         def setting(place: Floats, law: Law = law) -> tuple[Law, int, int, float, int]:

@@ -2,10 +2,15 @@
 
 Processor time of one loss, one optimal w and one ladder (sixteen w from 1 to 1e5). The unit is NumPy's time to write
 10^6 exponentials into an existing array, measured next to each. "few" means 30 tokens, "many" 10^9; "first" contains
-the tables that are computed once for a law and a dimension. A dash is a refusal.
+the tables that are computed once for a law and a dimension; later columns those of two tokens, which all laws of a
+process share, so that a law is alone in its process in `benchmarks/results/laws.txt`. A dash is a refusal.
 """
 
 from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for each other count as processor time
 
 import sys
 import time

@@ -30,12 +30,14 @@ Made = dict[str, tuple[Measurement, Outcome]]
 
 
 def outcomes_of(claim: Claim, made: Made) -> dict[str, Outcome]:
-    """The outcomes of all measurements of a claim, of which only the missing ones are made."""
+    """The outcomes of all measurements of a claim, of which only the missing ones are made; none after a problem."""
     for address, measurement in claim.measurements.items():  # each comes after its needs
         if address not in made:
             made[address] = measurement, _run(measurement, [made[need.address][1] for need in measurement.needs])
         elif made[address][0] != measurement:
             raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; rename its function.")
+        if made[address][1].problem:
+            return dict.fromkeys(claim.measurements, made[address][1])
     return {address: made[address][1] for address in claim.measurements}
 
 

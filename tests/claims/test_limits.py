@@ -191,3 +191,44 @@ def test_slow_corrections_are_not_taken_for_a_logarithm(ray: str, power: str, si
     value = f"n * (1 + {size} * n ** {power})"
     text = LOGARITHMS.replace("VALUE", value).replace("SIDE", 'equals="1", control="1.2"').replace("RAY", ray)
     assert run(claims_in(tmp_path, text), jobs=0).claims[0].verdict in ("supported", "inconclusive")
+
+
+COUNTED = dedent("""
+    from pathlib import Path
+    from lipverify.claims import claim, exponent
+    from lipverify.errors import OutOfReach
+
+    def power(d, n):
+        with (Path(__file__).parent / "calls").open("a") as calls:
+            calls.write(f"{d} {n:g}\\n")
+        if n > 1e28 and d == 3:
+            raise OutOfReach("too many tokens")
+        return n ** (1 / d), 1e-12
+
+    def stated(name, dimensions):
+        claim(name, exponent(power, "q", equals="1/d", control="1/(d + 1)", along={"n": (1e4, 1e30)}),
+              over={"d": dimensions}, source=("My notes", "Theorem 1", "$q$"), kind="derived")
+
+    stated("mine.first", (2, 3))
+    stated("mine.second", (2,))
+""")
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_a_law_out_of_reach_at_the_far_end_of_a_ray_costs_one_call(tmp_path: Path, jobs: int) -> None:
+    """The claim with d = 3 is an error whatever the other points give; another claim needs those at d = 2."""
+    first, second = run(claims_in(tmp_path, COUNTED), jobs=jobs).claims
+    assert first.verdict == "error"
+    assert first.problem.endswith("too many tokens (my_claims.py:10)"), first.problem
+    assert second.verdict == "supported"
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert len(calls) == len(set(calls)), "each point once"
+    assert [call for call in calls if call.startswith("3")] == ["3 1e+30"]
+    [ray] = [cell.ray for cell in second.cells]
+    assert ray is not None
+    assert len(calls) == len(ray.ladder) + 1
+
+
+def test_a_claim_alone_is_told_after_its_far_ends(tmp_path: Path) -> None:
+    run(claims_in(tmp_path, COUNTED)[:1], jobs=0)
+    assert (tmp_path / "calls").read_text().splitlines() == ["2 1e+30", "3 1e+30"]

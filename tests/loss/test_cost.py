@@ -87,9 +87,9 @@ def test_a_loss_beyond_its_budget_is_refused_before_it_begins() -> None:
 
     def link(z: Any) -> Any:
         calls.append(np.size(z))
-        return np.abs(z - 0.3) ** 0.4 + np.abs(z + 0.4) ** 0.4
+        return np.abs(z - 0.3) ** 0.4 + np.abs(z + 0.4) ** 0.4 + np.abs(z - 0.7) ** 0.4
 
-    problem = Problem(d=20, n=1000, law=Ridge(link, kinks=(-0.4, 0.3)))
+    problem = Problem(d=20, n=1000, law=Ridge(link, kinks=(-0.4, 0.3, 0.7)))
     cost = loss_cost(problem, 10.0, route="ridge")
     assert cost.seconds > 5
     before = sum(calls)

@@ -138,6 +138,14 @@ def test_a_broken_check_does_not_affect_other_claims(pytester: pytest.Pytester) 
     result.stdout.fnmatch_lines(["*ArithmeticError: the integral does not converge*", "*in broken*"])
 
 
+def test_a_claim_that_is_an_error_already_is_not_measured_further(pytester: pytest.Pytester) -> None:
+    """At x = -1 the check breaks; x = 0.5 would be next, which the second claim needs, and 0.6, which none does."""
+    breaks = stated("breaks", 0.5, "supported").replace('"x": 0.5', '"x": (-1.0, 0.5, 0.6)')
+    law = own(breaks, stated("holds", 0.5, "supported")).replace("return x, 0.25", "return x / (x + 1), 0.1")
+    run(pytester, law).assert_outcomes(passed=1, errors=1)
+    assert (pytester.path / "calls.txt").read_text().split() == ["-1.0", "0.5"]
+
+
 SHARED = own(
     *(stated(f"one-{k}", k, "refuted") for k in range(2, 8)),
     *(stated(f"two-{k}", k, "refuted", control=-1.0) for k in range(2, 8)),

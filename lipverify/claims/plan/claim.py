@@ -50,10 +50,15 @@ class Measurement:
         return self.function(*self.arguments, *needed)
 
     def with_needs(self) -> Iterator[Measurement]:
-        """The measurement and everything it needs, in an order in which each follows its needs."""
-        for need in self.needs:
+        """The measurement and everything it needs, each after its needs; on a ray the far end comes first."""
+        for need in self.needs[::-1] if self.ray else self.needs:
             yield from need.with_needs()
         yield self
+
+    @property
+    def far_end(self) -> tuple[Measurement, ...]:
+        """The measurement at the last point of its ray, where a law is out of reach if it is so anywhere."""
+        return self.needs[-1:] if self.ray else ()
 
 
 @dataclass(frozen=True)
@@ -286,7 +291,7 @@ class Claim:
 
     @cached_property
     def measurements(self) -> dict[str, Measurement]:
-        """All measurements of the claim by address, each after those it needs."""
+        """All measurements of the claim by address, each after those it needs, and those at far ends of rays first."""
         gathered = self.evidence
         finding = [gathered.finding] if isinstance(gathered.finding, Shown) else []
         shows = [*gathered.shows, *finding]
@@ -295,7 +300,8 @@ class Claim:
             *(measurement for cross in gathered.cross_checks for measurement in cross.measurements),
             *(measurement for show in shows for measurement in show.measurements.values()),
         ]
-        return {needed.address: needed for wanted in every for needed in wanted.with_needs()}
+        ends = (end for wanted in every for end in wanted.far_end)
+        return {needed.address: needed for wanted in (*ends, *every) for needed in wanted.with_needs()}
 
     def made_shows(
         self, results: dict[str, Any], cells: Sequence[Cell]

@@ -18,7 +18,7 @@ from lipverify.claims.ledger.record import COPIED, Cell, CellControl, Control, C
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, conclude, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
 from lipverify.claims.plan.measured import growth_along, number, options_of
-from lipverify.claims.run.measurement import Outcome
+from lipverify.claims.run.measurement import NEEDLESS, Outcome
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
 from lipverify.foundation.noted import Grade
@@ -31,9 +31,10 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     """The record of one claim: the verdict with everything that led to it."""
     gathered = {address: outcomes[address] for address in claim.measurements}
     cost = sum(outcome.seconds for outcome in gathered.values())
-    problem = next((outcome.problem for outcome in gathered.values() if outcome.problem), "")
+    problems = [outcome.problem for outcome in gathered.values() if outcome.problem]
     results = {address: outcome.result for address, outcome in gathered.items()}
-    if problem:
+    if problems:
+        problem = next((problem for problem in problems if problem != NEEDLESS), NEEDLESS)
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
     try:
         cells = tuple(_cell(plan, results, basis_of(plan, outcomes)) for plan in claim.cells)

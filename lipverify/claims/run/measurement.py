@@ -41,6 +41,7 @@ NeededBy = Callable[[str], Collection[str]]
 
 GIVEN_UP_AFTER = 3
 """A claim with this many timeouts is given up. A smaller number gives up claims with a few slow measurements."""
+NEEDLESS = "not measured: another measurement of each of its claims raised an exception"
 CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
 SHORT = 0.1
 """Seconds after which a call begins no further measurement: a hundred times what a call costs."""
@@ -81,7 +82,7 @@ def measure(
 
     In `plan` each measurement comes after its needs, and may occur again. `finished` holds stored results, and gets new
     ones at once. `outcomes` receives the outcomes as they arrive, for use by `progress`. Warnings name the claims that
-    `needed_by` gives for an address, and a claim with `GIVEN_UP_AFTER` timeouts is given up.
+    `needed_by` gives for an address. A claim with `GIVEN_UP_AFTER` timeouts or an exception is given up.
     """
     done = {} if outcomes is None else outcomes
     watch = (progress or (lambda *_: None), beat or (lambda *_: None), needed_by or (lambda _: ()))
@@ -152,11 +153,12 @@ class _Order:
 
 
 def _heights(measurements: Mapping[str, Measurement]) -> dict[str, int]:
-    """The length of the longest chain that depends on each measurement."""
+    """The length of the longest chain that depends on each measurement; on the far end of a ray, one more."""
     heights = dict.fromkeys(measurements, 0)
     for address in reversed(list(measurements)):
         for need in measurements[address].needs:
-            heights[need.address] = max(heights[need.address], heights[address] + 1)
+            far = need in measurements[address].far_end
+            heights[need.address] = max(heights[need.address], heights[address] + 1 + far)
     return heights
 
 
@@ -190,6 +192,8 @@ class _Run:
     """Number of measurements in the next call: twice as many as the last one measured."""
     too_long: Counter[str] = field(default_factory=Counter)
     """The number of timeouts of each claim."""
+    refused: set[str] = field(default_factory=set)
+    """The claims of which a measurement raised an exception: they are errors, whatever the others give."""
 
     def outcomes(self) -> dict[str, Outcome]:
         self.progress(0, 0, "")
@@ -242,7 +246,9 @@ class _Run:
     def _spoilt(self, address: str) -> str:
         """The reason not to run a measurement: a need failed, or all its claims are given up. Otherwise empty."""
         problems = [self.done[need.address].problem for need in self.order.measurements[address].needs]
-        claims = self.needed_by(address)
+        claims = () if self.order.planning else self.needed_by(address)  # a claim yet to be planned may need it
+        if claims and self.refused.issuperset(claims):
+            problems.append(NEEDLESS)
         if claims and all(self.too_long[claim] >= GIVEN_UP_AFTER for claim in claims):
             others = f"{GIVEN_UP_AFTER} other measurements of the claim did not end within {self.limit:g} s each"
             problems.append(f"{address}: given up, after {others}; --limit SECONDS allows more")
@@ -310,6 +316,8 @@ class _Run:
                 if self.finished is not None and not outcome.problem:
                     self.finished.put(self.order.measurements[address], outcome.result, outcome.seconds, outcome.ran)
         for address, outcome in zip(call.addresses, outcomes, strict=False):
+            if outcome.problem and not outcome.spent:
+                self.refused.update(self.needed_by(address))
             self._finish(address, outcome)
         if outcomes[-1].spent and self.workers.restart():
             self._repeat(self._leave())
@@ -377,7 +385,7 @@ def timed_in_turn(calls: Sequence[tuple[Measurement, list[Any]]], slot: int) -> 
     for position, (measurement, needed) in enumerate(calls):
         reach(slot, position)
         outcomes.append(timed(measurement, needed))
-        if outcomes[-1].spent or time.monotonic() >= until:
+        if outcomes[-1].problem or time.monotonic() >= until:  # after an exception the others may be needless
             break
     return outcomes
 

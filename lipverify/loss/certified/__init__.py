@@ -123,6 +123,9 @@ def _first(enough: Callable[[int], bool], law: Law, highest: int = HIGHEST_DEGRE
 
 LARGEST_W = 1e9
 """Largest w for which Arb encloses the Bessel functions in reasonable time."""
+MANY, PLENTY = math.log(400.0), -2.0
+"""The largest last node u = log(lambda) for a power series, whose terms grow to e^lambda, which costs 1.44 lambda bits;
+and up to which `HIGHEST_IN_SERIES` harmonics suffice at 20 digits for every w up to 1e4."""
 MOST_FREQUENCIES = 40_000
 """Most frequencies of a Mellin integral: a few seconds' work."""
 
@@ -154,10 +157,14 @@ def _narrowed(problem: Problem, n: int, w: float, goal: float) -> tuple[Ball, Ba
     if w > LARGEST_W:
         raise OutOfReach(f"w = {w}: Bessel functions are enclosed up to w = {LARGEST_W:g}; use method='exact'.")
     nodes = Nodes.place(problem.d, n, w, goal)
-    # the terms of the series grow to e^lambda, which costs 1.44 lambda bits
-    if nodes.high <= math.log(400.0):
+    if nodes.high <= MANY:
         return _by_series(problem, n, w, goal, nodes)
-    return _by_transform(problem, n, w, goal, nodes)
+    try:
+        return _by_transform(problem, n, w, goal, nodes)
+    except OutOfReach as refusal:
+        many = (10**k for k in range(len(str(n)), 31) if Nodes.place(problem.d, 10**k, w, goal).high <= PLENTY)
+        least = next((f" At n = {tokens:.0e} it is reached." for tokens in many), "")
+        raise OutOfReach(f"{refusal}{least}") from None
 
 
 def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:

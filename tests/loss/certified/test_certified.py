@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal, mixture
 from lipverify.loss import certified
 from lipverify.loss.certified import CertifiedTerms, certified_terms, context  # internal: its bounds are replaced
@@ -432,3 +432,12 @@ def test_powers_of_balls_that_stick_out(exponent: int) -> None:
     assert value.contains(arb(0) ** exponent)
     assert value.contains(arb(0.25) ** exponent if exponent < 10 else arb(0))
     assert power(arb(0.5), exponent).overlaps(arb(0.5) ** exponent)
+
+
+@pytest.mark.parametrize(("d", "w"), [(2, 1e3), (3, 1e3), (8, 100.0)])
+def test_a_refusal_names_the_tokens_that_a_window_needs(d: int, w: float) -> None:
+    problem = Problem(d=d, n=10, law=ReLU())
+    with pytest.raises(OutOfReach, match=r"At n = .* it is reached") as refusal:
+        certified_terms(problem, w, digits=6)
+    named = float(str(refusal.value).split("At n = ")[1].split()[0])
+    assert certified_terms(problem.replace(n=named), w, digits=6).bias_error > 0

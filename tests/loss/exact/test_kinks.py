@@ -364,3 +364,16 @@ def test_the_remainder_is_at_least_the_part_that_did_not_converge() -> None:
     # erratic; at a steady rate; at a rate that falls; resolved at once
     assert remaining(gaps).round(12).tolist() == [3.6, 0.04, 0.4, 4e-9]
     assert remaining(gaps[:2]).tolist() == [4.0] * 4
+
+
+def test_a_variogram_with_a_logarithm_is_followed_to_the_narrowest_windows() -> None:
+    """Of |z|^1.5 on the circle it is a (1 - cos theta) plus theta^4 (b + c log theta), so w^2 B is linear in log w."""
+    problem = Problem(d=2, n=1e30, law=Ridge(lambda z: np.abs(z) ** 1.5, kinks=(0.0,)))
+    w = np.array([1e8, 1e10, 1e12])
+    terms = loss_terms(problem, w)
+    scaled, error = w**2 * terms.bias, w**2 * terms.bias_error
+    assert np.all(error <= 1e-5 * scaled)
+    assert abs(scaled[0] - 2 * scaled[1] + scaled[2]) <= error[0] + 2 * error[1] + error[2]
+    assert abs(scaled[2] - scaled[0]) > 0.1 * scaled[0], "the power to see it"
+    optimum = optimal_window(problem)
+    assert optimum.w_error < 1e-3 * optimum.w

@@ -43,7 +43,7 @@ from lipverify.loss.work import spend
 
 DROP = 20.0
 """Where both z and w cos(gamma/2) (1 - cos psi) exceed this, less than e^{-2 DROP} of the integral remains."""
-TOGETHER, ROWS = 16, 600
+TOGETHER, ROWS = 48, 1200
 """Number of angles gamma, and of pairs (gamma, psi), at a time, so that arrays fit in a processor's cache."""
 MORE = 6
 """Additional nodes next to an end of the range of phi, where an interval may be two panels long, and for harmonics."""
@@ -51,7 +51,7 @@ FINE = ORDERS[0]
 """From this order on, losses share one table."""
 CHECK, FINER = 0.31, 4
 """The point of a panel, in [-1, 1], at which the table is checked, and the additional nodes of the rules for that."""
-SETTLED, SAFETY = 1e-13, 4.0
+SETTLED, SAFETY = 5e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
 LONGEST, HARMONICS = 1120, 16
 """Most harmonics of a sum, and their number at a time."""

@@ -28,7 +28,7 @@ from lipverify.loss.exact.quadrature import (
     LogGrading,
 )
 from lipverify.loss.exact.ridge.pairs import PAIR as PAIR_OF_RELU
-from lipverify.loss.exact.ridge.parts import length_of, spectrum_beyond_tables
+from lipverify.loss.exact.ridge.parts import length_of, sizes_for, spectrum_beyond_tables
 from lipverify.loss.exact.ridge.smooth import ENTRY, SIZES
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.variograms.pieces import SIZE
@@ -108,7 +108,7 @@ def _link_plan(law: Ridge, d: int) -> Plan:
         return ({**stages, "the variogram of the link": spectrum.k.size * HARMONIC * NANO}, memory), _by_angles
     if not kinks and (sight_of(law).narrow is None or not steep_places(law.link)):
         length = length_of(law)
-        more, memory = _smooth_table(length, 2 * price_of(law.link))
+        more, memory = _smooth_table(length, 2 * price_of(law.link), sizes_for(law))
         stages |= more
         # a longer link does not settle between the last two tables
         kinks = steep_places(law.link) if length > SIZES[-2] else ()
@@ -119,9 +119,9 @@ def _link_plan(law: Ridge, d: int) -> Plan:
     return (stages, memory), _by_angles if kinks else None
 
 
-def _smooth_table(length: int, price: float) -> Counts:
+def _smooth_table(length: int, price: float, sizes: tuple[int, ...] = SIZES) -> Counts:
     """Cost of the tables of rising size, up to one size above the first that resolves `length` coefficients."""
-    used = [size for size, before in zip(SIZES, (0, 0, *SIZES), strict=False) if before < length]
+    used = [size for size, before in zip(sizes, (0, 0, *sizes), strict=False) if before < length]
     seconds = sum(size**3 for size in used) * (ENTRY + price) * NANO
     return {"the table of a smooth link": seconds}, COPIES * DOUBLE * float(used[-1]) ** 3
 

@@ -100,7 +100,7 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
     if hidden is not None:
         # split at the kinks of the law and where it is steep, so that no feature falls between nodes
         return (kinked_averages(d, link, _resolving(law, *hidden)),)
-    averages = smooth_averages(d, difference(link), 2 * price_of(link))
+    averages = smooth_averages(d, difference(link), 2 * price_of(link), sizes_for(law))
     if not averages.followed and (places := steep_places(law.link)):
         split = kinked_averages(d, law.link, places)
         averages = min(split, averages, key=lambda choice: choice.relative_error)
@@ -127,6 +127,15 @@ def length_of(law: Ridge) -> int:
     size = SIZES[-1] + 1
     sizes = np.abs(to_coefficients(size) @ np.asarray(law.links(chebyshev_points(size), np)[0], dtype=float))
     return int(np.max(np.flatnonzero(sizes > RESOLVED * np.max(sizes)), initial=0)) + 1
+
+
+def sizes_for(law: Ridge) -> tuple[int, ...]:
+    """The sizes of tables to try: for a formula a little more than its length, as its averages are polynomials too."""
+    length = length_of(law)
+    table, check = length + 8, length + length // 8 + 16
+    if sight_of(law).known is None or check > SIZES[-1]:
+        return SIZES
+    return table, check, *(size for size in SIZES if size > check)
 
 
 ENOUGH = 1e-6

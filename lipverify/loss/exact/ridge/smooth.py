@@ -122,10 +122,10 @@ class Table:
         return np.stack([chebyshev.chebval(t, self.variogram), squares, np.full_like(t, self.variance)])
 
 
-def smooth_averages(d: int, increment: Increment, price: float) -> TaskAverages:
+def smooth_averages(d: int, increment: Increment, price: float, sizes: tuple[int, ...] = SIZES) -> TaskAverages:
     """The averages of a smooth link, from the smallest sufficient table; the error is large if no table suffices."""
-    table = Table.of(d, increment, SIZES[0], price)
-    for size in SIZES[1:]:
+    table = Table.of(d, increment, sizes[0], price)
+    for size in sizes[1:]:
         larger = Table.of(d, increment, size, price)
         gap, table = larger.distance(table), larger
         if gap <= 3e-12:  # four times this is the error, about what a loss tolerates

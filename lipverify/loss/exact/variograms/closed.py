@@ -14,7 +14,7 @@ from lipverify.foundation.sphere import versine
 from lipverify.loss.exact.quadrature import on_panels, plain_rule
 from lipverify.loss.exact.variograms.pieces import TINY, Source, scale
 from lipverify.loss.exact.variograms.planes import Link
-from lipverify.loss.exact.variograms.table import ANALYTIC, SMALLEST, Variogram, root_edges, share_of, tabulated
+from lipverify.loss.exact.variograms.table import ANALYTIC, SHORT, SMALLEST, Variogram, root_edges, share_of, tabulated
 from lipverify.problem.fields import Variation, variation_of
 from lipverify.problem.law import Law
 
@@ -153,7 +153,7 @@ def _table(known: Variation, d: int) -> Variogram:
     exponents = _exponents(source, 1e-9)
     drifts = np.flatnonzero(np.abs(np.diff(exponents)) > 1e-9)  # where V is no power to rounding
     smallest = min(SMALLEST, float(SCALES[drifts[-1] + 2]) if drifts.size else SMALLEST)
-    rooted = tabulated(replace(source, roots=True), 2, root_edges(smallest=smallest), splits=splits)
+    rooted = tabulated(replace(source, roots=True), 2, root_edges((), smallest, SHORT), splits=splits)
     return min(rooted, best, key=share_of)
 
 

@@ -52,7 +52,7 @@ class Piece:
     """V / F on [low, high], F = 1 - cos(theta) or sin(theta/2): a polynomial in y, theta = low + width s(y).
 
     V / F may behave like a square root at both ends, s(y) = sin^2(pi y / 2); on the first piece only at the right end,
-    s(y) = y (2 - y).
+    s(y) = y (2 - y). If V may be a power of the angle, it is log(theta) that is low + width s(y).
     """
 
     low: float
@@ -64,6 +64,7 @@ class Piece:
     rise_shaken: float = 0.0
     lever: float = 1.0  # a factor on the truncation error, where values have little weight
     gap: float = 0.0  # a bound on the error of V / F
+    powers: bool = False
 
     @property
     def tail(self) -> float:
@@ -83,15 +84,20 @@ class Piece:
     def places(self, y: Floats) -> Floats:
         """The angles at y."""
         share = y * (2 - y) if self.first else np.sin(math.pi * y / 2) ** 2
+        if self.powers:
+            return np.asarray(self.low * (self.high / self.low) ** share)
         return np.asarray(self.low + (self.high - self.low) * share)
 
     def y(self, theta: Floats) -> Floats:
         """The inverse of `places`."""
-        return coordinate(np.clip((theta - self.low) / (self.high - self.low), 0, 1), self.first)
+        return coordinate(theta, self.low, self.high, self.first, self.powers)
 
 
-def coordinate(share: Floats, first: Any) -> Floats:
-    """The y in [0, 1] of a share of a piece, which may be the first one of a variogram: a bool, or one for each."""
+def coordinate(theta: Floats, low: Any, high: Any, first: Any, powers: bool) -> Floats:
+    """The y in [0, 1] of an angle on a piece between `low` and `high`, which may be the first one of a variogram."""
+    if powers:
+        theta, low, high = (np.log(np.maximum(part, TINY)) for part in (theta, low, high))
+    share = np.clip((theta - low) / (high - low), 0, 1)
     y = 2 / math.pi * np.arcsin(np.sqrt(share))
     return np.where(first, share / (1 + np.sqrt(1 - share)), y) if np.any(first) else y
 
@@ -112,7 +118,7 @@ class Ratio:
 
     def pieces(self, intervals: list[tuple[float, float]]) -> list[Piece]:
         """A piece on every interval, in ascending order."""
-        pieces = [Piece(low, high, low == 0) for low, high in intervals]
+        pieces = [Piece(low, high, low == 0, powers=self.source.roots) for low, high in intervals]
         if self.source.noise > 0:
             return [self._smoothed(piece) for piece in pieces]
         x, solve = chebyshev_points(SIZE), to_coefficients(SIZE)

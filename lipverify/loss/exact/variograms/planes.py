@@ -32,6 +32,8 @@ Rule = tuple[Floats, Floats]
 
 GRADE = 16.0
 """Factor by which intervals grow away from a root; each uses the rule for roots."""
+THIRDS = tuple(np.linspace(0, math.pi, 4).tolist())
+"""Ends of intervals of half a circle, so that a rule for roots resolves a wave of a dozen radians too."""
 SLIVER = 1e-15
 """Intervals shorter than this are skipped."""
 PILOTS = 60
@@ -145,18 +147,18 @@ class Planes:
     def _circle(self, theta: Floats, rho: Floats, base: tuple[float, Floats] | None, rule: Rule) -> Floats:
         """The mean over phi at every (theta, rho), given the tau of one base."""
         half = theta / 2
-        splits = [np.zeros_like(rho), np.full_like(rho, math.pi)]
+        splits = [np.full_like(rho, end) for end in (THIRDS if self.roots else (0.0, math.pi))]
+        # away from the other crossing of a kink, at a distance theta, and from its mirror image, at pi - theta
+        reaches = (-theta, math.pi - theta)
+        count = math.log(math.pi / max(np.min(np.abs(reaches)), SLIVER), GRADE) if self.roots else 0
         for c in self.kinks:
             # sin(alpha) from tau, where rho is near |c|
             square = (rho - abs(c)) * (rho + abs(c)) if base is None or abs(c) != base[0] else base[1] ** 2
             alpha = np.arctan2(np.sqrt(np.maximum(square, 0.0)), c)
-            for crossing in (np.abs(alpha - half), alpha + half):
-                grades = [0.0]
-                if self.roots:
-                    far = theta.max() * GRADE ** np.arange(-2, 2 + math.log(math.pi / theta.min(), GRADE))
-                    grades = [0.0, *far, *-far]
-                for grade in grades:
-                    near = np.abs(crossing + grade * theta / theta.max())
+            for crossing, side in ((alpha - half, 1), (alpha + half, -1)):
+                grades = [side * reach * GRADE**k for k in range(1, math.ceil(count)) for reach in reaches]
+                for grade in (0 * theta, *grades):
+                    near = np.abs(crossing + grade)
                     splits.append(np.clip(np.minimum(near, 2 * math.pi - near), 0, math.pi))
         phi = np.sort(np.stack(splits), axis=0)
         x, gauss = rule

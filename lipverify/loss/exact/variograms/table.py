@@ -48,8 +48,9 @@ LOST = 1e-6
 """If the rest of V beyond its linear part is known to this by the derivative of the link, nothing else is tried."""
 MOST_SPLITS = 8
 """Largest number of halvings of a piece."""
-SMALLEST, RATIO = 1e-7, 6.0
-"""For a link with roots: below the angle SMALLEST the variogram is a power, and pieces grow by the factor RATIO."""
+SMALLEST, RATIO, SHORT, WIDE = 1e-7, 66.0, 8.0, 1.8
+"""For a link with roots: below the angle SMALLEST the variogram is a power, pieces grow by at most the factor RATIO, of
+which no more than SHORT need not settle, and one ends at WIDE: beyond, V is no power, and turns at pi."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +156,7 @@ class Variogram:
         first = self.pieces[0]
         lows, highs, columns = self._columns
         piece = np.searchsorted(highs[:-1], theta)
-        share = np.clip((theta - lows[piece]) / (highs - lows)[piece], 0, 1)
-        y = coordinate(share, first.first & (piece == 0))
+        y = coordinate(theta, lows[piece], highs[piece], first.first & (piece == 0), self.roots)
         values = clenshaw(columns, np.where(piece == 0, -1, piece) if rise else piece, 2 * y - 1)
         if not self.roots:
             return values
@@ -201,7 +201,8 @@ def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> V
         if share_of(bent) <= LOST:
             return bent
     table = first()
-    if share_of(table) <= ANALYTIC:
+    # on the circle a root at z = 1 is a kink of the angle, or none
+    if share_of(table) <= ANALYTIC and not (d == 2 and {abs(kink) for kink in kinks} == {1.0}):
         return table
     return min(table, second(), key=share_of)
 
@@ -215,7 +216,8 @@ def by_derivative(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[
     def of_derivative(theta: Floats, order: int) -> Floats:
         return Planes(d + 2, slope_of(order), kinks, roots=True).at(theta, order)
 
-    edges, orders = root_edges(meetings), ORDERS[2:6]  # beyond, rounding of h' at the smallest angles remains
+    smallest = SMALLEST / 5 if kinks == (0.0,) else SMALLEST  # next to a kink at 0 points are not rounded
+    edges, orders = root_edges(meetings, smallest), ORDERS[2:6]  # beyond, rounding of h' at these angles remains
     inner = tabulated(Source(d + 2, of_derivative, roots=True, loses=1), 2, edges, meetings, orders)
     panels = np.array([0.0, *(piece.low for piece in inner.pieces), math.pi])
 
@@ -224,7 +226,7 @@ def by_derivative(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[
         return np.asarray(np.sum(weight * of(angle) * np.sin(angle), axis=(1, 2)) / d)
 
     # from here on the part of the integral below the first piece of `inner`, where that drifts, is small
-    first = np.array([RATIO**2 * SMALLEST])
+    first = np.array([36 * smallest])
     table = tabulated(Source(d, bend, roots=True), 2, root_edges(meetings, float(first[0])), meetings, ORDERS[2:])
     below = float((bend(first, ORDERS[-1], inner.off) / bend(first, ORDERS[-1]))[0])
     squares = [mean_square(d + 2, slope_of(order), kinks, order) for order in (64, 90)]
@@ -249,10 +251,14 @@ def share_of(table: Variogram) -> float:
     return table.gap if table.roots else table.gap / max(table.largest, TINY)
 
 
-def root_edges(meetings: tuple[float, ...] = (), smallest: float = SMALLEST) -> list[float]:
+def root_edges(meetings: tuple[float, ...] = (), smallest: float = SMALLEST, ratio: float = RATIO) -> list[float]:
     """Edges of pieces that resolve powers of the angle, down to the smallest one."""
-    steps = [smallest * RATIO**j for j in range(math.ceil(math.log(math.pi / smallest, RATIO)))]
-    return sorted({*steps, *meetings, math.pi})
+    first, *ends = sorted((smallest, *meetings, WIDE, math.pi))
+    edges = [first]
+    for end in ends:
+        count = math.ceil(math.log(end / edges[-1]) / math.log(ratio))
+        edges += np.geomspace(edges[-1], end, count + 1)[1:].tolist()
+    return edges
 
 
 def tabulated(
@@ -280,6 +286,8 @@ def tabulated(
                 pieces.append(piece)
             else:
                 middle = piece.high / 4 if 4 * piece.low < piece.high else (piece.low + piece.high) / 2
+                if source.roots:
+                    middle = math.sqrt(piece.low * piece.high)
                 unsettled += [(piece.low, middle), (middle, piece.high)]
         if not unsettled or len(unsettled) > most:
             pieces += [piece for piece in fits if (piece.low, piece.high) not in unsettled and piece not in pieces]
@@ -289,13 +297,15 @@ def tabulated(
 
 
 def _settled(piece: Piece, source: Source) -> bool:
-    """True if splitting cannot improve a piece; small pieces of a link with roots are powers, alike at any scale."""
-    return piece.settled or (source.roots and (piece.low < 0.1 or piece.tail <= SETTLED_ROOT * piece.largest))
+    """True if splitting cannot improve a piece; short pieces of a link with roots are powers, alike at any scale."""
+    short = piece.low < 0.1 and piece.high <= SHORT * piece.low
+    return piece.settled or (source.roots and (short or piece.tail <= SETTLED_ROOT * piece.largest))
 
 
 def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ...]) -> tuple[int, int]:
     """The smallest order that agrees with the next one at a few angles of every interval, and the next one."""
-    theta = np.concatenate([Piece(low, high, low == 0).places(CHECKS[::2]) for low, high in pairwise(edges)])
+    pieces = [Piece(low, high, low == 0, powers=source.roots) for low, high in pairwise(edges)]
+    theta = np.concatenate([piece.places(CHECKS[:: 1 if source.roots else 2]) for piece in pieces])
     values = source.at(theta, orders[0])
     for order, finer in pairwise(orders):  # noqa: B007
         former, values = values, source.at(theta, finer)
