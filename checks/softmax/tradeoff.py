@@ -30,8 +30,8 @@ UP_TO_BEST: dict[str, Any] = {
 }
 
 claim("softmax.tradeoff/{law}/noise/relevant",
-      bound(slopes, r"\min_{w \leq w^*} \frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, truth="0.0002/d",
-            over=GRID, method="exact"),
+      bound(slopes, r"\min_{w \leq w^*} \frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True,
+            truth="0.0002/d", over=GRID, method="exact"),
       *SAMPLED["N"],
       title="the noise rises with w, up to w*", shows=figures.TERMS_BY_W, **READ, **UP_TO_BEST,
       finding=r"""The increase is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the
@@ -45,8 +45,8 @@ claim("softmax.tradeoff/{law}/bias/relevant",
       finding="""The decrease is slowest at the smallest $w$, where only the linear part of $f$ contributes, by the
       share $2 w / d$: the control claims more than that.""")
 claim("softmax.tradeoff/{law}/bias/relevant/proved",
-      bound(certified_slopes, r"\min_{w \leq w^*} \left(-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}\right)", low=0, strict=True, truth="0.02*linear/d",
-            over=GRID | {"n": per_profile((1000,), (100, 1000))}, method="certified"),
+      bound(certified_slopes, r"\min_{w \leq w^*} \left(-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}\right)", low=0, strict=True,
+            truth="0.02*linear/d", over=GRID | {"n": per_profile((1000,), (100, 1000))}, method="certified"),
       proves="softmax.tradeoff/{law}/bias/relevant", title="the bias falls with w at seven w up to w*: proved",
       kind="derived", **UP_TO_BEST,
       finding=r"""By ball arithmetic. Around each $w$ the bias of the degrees up to 30 is a polynomial through balls at
