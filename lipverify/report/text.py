@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
@@ -33,6 +34,8 @@ class Run(msgspec.Struct, frozen=True):
 
 
 Text = tuple[Run, ...]
+USUAL = frozenset("±×·−–“”…‡→∞≈≤≥✓✗ΔΛΣΩΘσρκε")
+"""Characters for which the font is not read, as it has them."""
 APART = Run("words", ", ")
 """Separator between the independent parts of a statement."""
 
@@ -112,14 +115,16 @@ def _shown(character: str) -> str:
         return character
     if unicodedata.category(character) == "Zs":
         return " "
+    if character in USUAL:
+        return character
     return named(character) if invisible(character) or ord(character) not in _glyphs("DejaVuSans") else character
 
 
 def font_folder() -> Path:
     """The folder of the fonts that come with matplotlib, which are the same on every machine."""
-    import matplotlib
-
-    return Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    found = find_spec("matplotlib")  # to import it takes longer than to typeset a report
+    assert found is not None and found.origin is not None
+    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
 
 
 @cache
