@@ -123,7 +123,8 @@ def _shown(character: str) -> str:
 def font_folder() -> Path:
     """The folder of the fonts that come with matplotlib, which are the same on every machine."""
     found = find_spec("matplotlib")  # to import it takes longer than to typeset a report
-    assert found is not None and found.origin is not None
+    assert found is not None
+    assert found.origin is not None
     return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
 
 

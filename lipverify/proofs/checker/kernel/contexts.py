@@ -51,7 +51,7 @@ BITS, FEWER_BITS = 128, 64
 STRIP = 1.375
 """b, of tokens and of w."""
 BLOCK = 4
-"""The lambda of so many doublings have the same terms of the series of e^{-lambda g}, or the same tokens in the band."""
+"""For the lambda in so many doublings the series of e^{-lambda g} has the same terms, and the band the same tokens."""
 WIDEST = 2.75
 """(rho - 1/rho)/2 at most, that small windows share their nodes: rho < 6."""
 SPACING = 4
