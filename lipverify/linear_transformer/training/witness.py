@@ -7,6 +7,7 @@ renamed, which is refused. The weights are evidence because the claims evaluate 
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -110,8 +111,9 @@ def models_folder() -> Path:
     return shipped() / "linear_transformers" / "models"
 
 
+@cache
 def witness(noise: str, family: str, layers: int, seed: int = 0) -> Witness:
-    """A shipped witness."""
+    """A shipped witness, which many claims ask for."""
     return read_witness(name_of(noise, family, layers, seed), models_folder())
 
 
