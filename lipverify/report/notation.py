@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -72,7 +73,12 @@ def _entry(k: int) -> Symbol:
 def symbols_in(page: object) -> Iterator[str]:
     """The symbols in all formulas of a page, in LaTeX."""
     for run in formulas_in(msgspec.to_builtins(page)):
-        yield from _symbols(read(run["text"]))
+        yield from _symbols_of(run["text"])
+
+
+@lru_cache(1 << 14)
+def _symbols_of(latex: str) -> tuple[str, ...]:
+    return tuple(_symbols(read(latex)))
 
 
 def _symbols(part: Part) -> Iterator[str]:

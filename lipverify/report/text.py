@@ -61,6 +61,7 @@ def rich(text: str, *, inline: bool = False) -> Text:
     return tuple(runs)
 
 
+@lru_cache(1 << 14)  # a report shows most of its formulas several times, and the page those of the PDF
 def formula(latex: str, *, inline: bool = False) -> Run:
     """One formula, given without dollar signs; as code if it cannot be typeset."""
     try:
@@ -145,6 +146,7 @@ _WORD = re.compile(rf"(?!(?:{'|'.join(list(_NAMES)[:6])})\b)[A-Za-z][a-z]+(?:-[a
 _NAME = re.compile("|".join(rf"(?<![A-Za-z\\]){name}(?![a-z])" for name in list(_NAMES)[:10]) + r"|<=|>=|\*")
 
 
+@lru_cache(1 << 10)
 def certified(sentence: str) -> Text:
     r"""The sentence of a certified theorem, which the checker writes in plain characters, with its formulas set.
 
