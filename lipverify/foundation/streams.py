@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
-from numpy.random.bit_generator import ISeedSequence
 
 from lipverify.foundation.arrays import Floats
 
@@ -50,18 +48,7 @@ def generator(seed: int, stream: str, chunk: int, block: int = 0) -> np.random.G
     True
     """
     counter = chunk * BLOCKS_PER_CHUNK + block
-    return np.random.Generator(np.random.Philox(_Key(seed, stream), counter=counter))
-
-
-class _Key(ISeedSequence):
-    """The key of a stream as a seed of its generator: with `key=` NumPy first asks the system for a seed of its own."""
-
-    def __init__(self, seed: int, stream: str) -> None:
-        self.key = key_of(seed, stream)
-
-    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
-        """The two words of the key."""
-        return np.array(divmod(self.key, 2**64)[::-1], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key_of(seed, stream), counter=counter))
 
 
 def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], first: int = 0) -> Floats:

@@ -73,21 +73,16 @@ def _entry(k: int) -> Symbol:
 def symbols_in(page: object) -> Iterator[str]:
     """The symbols in all formulas of a page, in LaTeX."""
     for run in formulas_in(msgspec.to_builtins(page)):
-        yield from _symbols_of(run["text"])
+        yield from _symbols(read(run["text"]))
 
 
 @lru_cache(1 << 14)
-def _symbols_of(latex: str) -> tuple[str, ...]:
-    return tuple(_symbols(read(latex)))
-
-
-def _symbols(part: Part) -> Iterator[str]:
+def _symbols(part: Part) -> tuple[str, ...]:
     r"""The letters of a formula with their commands: `\mathbf{M}` is `\mathbfM`."""
     match part:
         case Part("sign", text):
-            yield LATEX.get(text, text)
+            return (LATEX.get(text, text),)
         case Part("command", name, (Part("row", _, (Part("sign", text),)),)) if name != "sqrt":
-            yield f"\\{name}{LATEX.get(text, text)}"
+            return (f"\\{name}{LATEX.get(text, text)}",)
         case _:
-            for inside in filter(None, part.parts):
-                yield from _symbols(inside)
+            return tuple(symbol for inside in filter(None, part.parts) for symbol in _symbols(inside))

@@ -112,21 +112,17 @@ def _with_powers(words: str) -> Iterator[Run]:
 
 
 def _shown(character: str) -> str:
-    if character == "\n" or (character.isascii() and character.isprintable()):
+    if character == "\n" or character in USUAL or (character.isascii() and character.isprintable()):
         return character
     if unicodedata.category(character) == "Zs":
         return " "
-    if character in USUAL:
-        return character
     return named(character) if invisible(character) or ord(character) not in _glyphs("DejaVuSans") else character
 
 
 def font_folder() -> Path:
     """The folder of the fonts that come with matplotlib, which are the same on every machine."""
     found = find_spec("matplotlib")  # to import it takes longer than to typeset a report
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+    return Path(str(found and found.origin)).parent / "mpl-data" / "fonts" / "ttf"
 
 
 @cache

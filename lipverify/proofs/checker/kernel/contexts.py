@@ -59,7 +59,9 @@ SPACING = 4
 FACTORS = 32
 """F: the powers of phi that are computed one by one."""
 
-Columns = Sequence[Sequence[Ball]]
+Balls = Sequence[Ball]
+Columns = Sequence[Balls]
+Enough = Callable[[Ball, Ball], bool]
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,7 @@ def averages(
         singly = h if weights is None else [summed(h, [weights[degree] for degree in degrees])]
         nothing = arb(-wanted).exp()  # from where phi^{n-2} is less on; whatever is chosen here, the ends are bounded
         g, twice = [(-w * (1 - x)).exp() for x in t], [[arb(1)] * m, *singly]
-        last, phi, one, two = sums(
-            g, p, h, twice, first, halves, c, lambda u, phi: u >= end or phi ** (n - 2) < nothing
-        )
+        last, phi, one, two = sums(g, p, h, twice, first, halves, c, lambda u, x: u >= end or x ** (n - 2) < nothing)
         y, beyond = last - 2 * w, 2 * phi[-1].abs_upper() ** (n - 2)
         if y > arb(2).log():
             beyond = beyond.min((1 + y.exp()) * (-y.exp()).exp())
@@ -150,9 +150,9 @@ def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball], goal:
         far = arb_mat([[x * y for x in xs for y in row] for xs, row in zip(further, columns, strict=True)])
         products = (arb_mat([row[:-1] for row in near]).transpose() * far).tolist()
         table = [products[n % FACTORS][n // FACTORS * 3 : n // FACTORS * 3 + 3] for n in range(most)]
-        ns, off, twice_off = range(2, most + 1), error / 4, 2 * error * all_k
-        noise = [n * table[n - 1][0] + off for n in ns]
-        return noise + [n * ((n - 1) * table[n - 2][2] + table[n - 1][1]) + twice_off for n in ns]
+        ns, off, all_off = range(2, most + 1), error / 4, 2 * error * all_k
+        bias = [n * ((n - 1) * table[n - 2][2] + table[n - 1][1]) + all_off for n in ns]
+        return [n * table[n - 1][0] + off for n in ns] + bias
 
 
 def exchange(d: int, n: int, w: Ball, degree: int, goal: float) -> tuple[int, Ball]:
@@ -174,14 +174,7 @@ def trapezoids(goal: float) -> tuple[int, Ball, Ball]:
 
 
 def sums(
-    g: Sequence[Ball],
-    p: Sequence[Ball],
-    once: Columns,
-    twice: Columns,
-    first: Ball,
-    halves: int,
-    c: float,
-    enough: Callable[[Ball, Ball], bool],
+    g: Balls, p: Balls, once: Columns, twice: Columns, first: Ball, halves: int, c: float, enough: Enough
 ) -> tuple[Ball, list[Ball], Columns, Columns]:
     """The last u, and at u = first, first + q and so on phi, A_1[h] of some columns h, and A_2[h] of others.
 
