@@ -23,13 +23,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
+from flint import fmpq
 
 from lipverify.checks.linear_transformers import layers_in_words as layers
 from lipverify.checks.linear_transformers.quantities import Floats, Value, trained
@@ -172,24 +172,24 @@ def after_two(ways: str) -> Any:
     return layers.delayed(2, tuple(ways.split(", ")))
 
 
-def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: Any = "xy") -> Fraction:
+def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: Any = "xy") -> fmpq:
     """The change of y_t after the layer, token by token, over y_t, in fractions."""
     label, change, _ = changed(d, n, layer, seed, weight, after=1)
     return change / label
 
 
-def tokens_after_two(d: int, n: int, layer: int, seed: int, ways: str) -> Fraction:
+def tokens_after_two(d: int, n: int, layer: int, seed: int, ways: str) -> fmpq:
     """The change of y_t one layer later minus the stated terms, over the change, in fractions."""
     _, change, parts = changed(d, n, layer, seed, "xy", after=2)
-    return 1 - sum((getattr(parts, way) for way in ways.split(", ")), Fraction(0)) / change
+    return 1 - sum((getattr(parts, way) for way in ways.split(", ")), fmpq(0)) / change
 
 
-def changed(d: int, n: int, layer: int, seed: int, weight: Weight, after: int) -> tuple[Fraction, Fraction, Delayed]:
+def changed(d: int, n: int, layer: int, seed: int, weight: Weight, after: int) -> tuple[fmpq, fmpq, Delayed]:
     """y_t the given number of layers after one, its change by the weight, and the stated terms: integers as tokens."""
     random, place = generator(seed, f"effects/arrival/{d}/{n}/{layer - 1}", 0), layer - 1
     context = random.integers(-9, 10, (n, d + 1)).astype(object)
     query = np.append(random.integers(1, 10, d).astype(object), np.asarray([0], dtype=object))
-    weights: Any = [[Fraction(int(k), 1000) for k in random.integers(1, 10, 4)] for _ in range(layer + 1)]
+    weights: Any = [[fmpq(int(k), 1000) for k in random.integers(1, 10, 4)] for _ in range(layer + 1)]
     model = [Diagonal(*four) for four in weights]
     passed, without = (forward(Tokens(context, query), chosen) for chosen in (model, ablated(model, place, weight)))
     label, other = (each[place + after].query[-1] for each in (passed, without))

@@ -46,7 +46,7 @@ def matched(d: int, n: float) -> Value:
 
 def roughness(law: str, L: float, d: int) -> float:
     """E (Delta f)^2 on the sphere, for f = g(<q, x>): Delta f = (1 - z^2) g'' - (d - 1) z g'. The bias is this / (4 w^2)."""
-    nodes, weights = np.polynomial.legendre.leggauss(100)
+    nodes, weights = np.polynomial.legendre.leggauss(64)
     angle = np.pi * (nodes + 1) / 2
     z, density = np.cos(angle), weights * np.sin(angle) ** (d - 2)
     if law == "affine":

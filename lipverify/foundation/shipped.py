@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lipverify.errors import InvalidInput
 
-__all__ = ["CONTENTS", "shipped"]
+__all__ = ["CONTENTS", "shipped", "table"]
 
 CONTENTS = "contents.toml"
 """The file that marks the folder."""
@@ -20,3 +23,9 @@ def shipped() -> Path:
     if folder is None or not __file__.endswith(".py"):
         raise InvalidInput(f"{package}: the theorems or source files are missing; install lipverify from its wheel.")
     return folder
+
+
+@cache
+def table() -> dict[str, Any]:
+    """The file that marks the folder, which every measurement on a trained model reads."""
+    return tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))

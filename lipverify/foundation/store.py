@@ -108,10 +108,10 @@ def _text(path: Path, subject: str, way_out: str) -> bytes:
         raise InvalidInput(f"{subject} cannot be read ({rule}); {way_out}.") from None
 
 
-_decompressed = lru_cache(maxsize=4)(lzma.decompress)
+_decompressed = lru_cache(maxsize=32)(lzma.decompress)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=32)
 def _records(text: bytes) -> dict[str, bytes]:
     return {name: bytes(raw) for name, raw in msgspec.json.decode(text, type=dict[str, msgspec.Raw]).items()}
 

@@ -39,7 +39,7 @@ def front(ledger: Ledger, contents: Contents, draw: Draw) -> Front:
     groups = [entry.claims for _, held in contents for entry in held]
     printed = passages(measured(ledger.claims))
     return Front(
-        summary=summary(ledger),
+        summary=summary(ledger, contents),
         counts=tuple((name, len(held)) for name, held in by_outcome(printed).items()),
         pictures=tuple(draw(figure) for group in groups for figure in _front_figures(group)[:1]),
         symbols=(),
@@ -68,11 +68,11 @@ def _front_figures(records: Sequence[Record]) -> tuple[Figure, ...]:
     return joined(figure for record in records for figure in record.figures if figure.layer == "front")
 
 
-def summary(ledger: Ledger) -> tuple[Text, ...]:
+def summary(ledger: Ledger, contents: Contents) -> tuple[Text, ...]:
     """The question, the outcome, and the trust in the evidence: one paragraph each."""
     if not ledger.claims:
         return (rich("The ledger holds no claims: nothing was checked."),)
-    return tuple(map(rich, (_asked(ledger), _outcome(ledger), _trust(ledger))))
+    return tuple(map(rich, (_asked(ledger), _outcome(ledger, contents), _trust(ledger))))
 
 
 def _asked(ledger: Ledger) -> str:
@@ -85,17 +85,17 @@ def _asked(ledger: Ledger) -> str:
     )
 
 
-def _outcome(ledger: Ledger) -> str:
+def _outcome(ledger: Ledger, contents: Contents) -> str:
     surprises = sum(record.moved for record in ledger.claims)
-    led = f"{counts(measured(ledger.claims)).rpartition('; ')[2]}. {_listed(ledger)}"
+    led = f"{counts(measured(ledger.claims)).rpartition('; ')[2]}. {_listed(ledger, contents)}"
     new = sum(record.expected is None for record in ledger.claims)
     compared = _compared(surprises, new, len(ledger.claims))
     return f"{led}{compared[0].upper()}{compared[1:]}"
 
 
-def _listed(ledger: Ledger) -> str:
+def _listed(ledger: Ledger, contents: Contents) -> str:
     """Where the claims stand, so that a reader can add them up."""
-    decided = sum(len(entry.rows) for entry in entries(ledger))
+    decided = sum(len(entry.rows) for _, held in contents for entry in held)
     rest = len(ledger.claims) - decided
     shown = f"The table has the {counted(decided, 'claim')} that decide{'s' if decided == 1 else ''}"
     return f"{shown}; the entries below list or count the other {rest}. " if rest else ""

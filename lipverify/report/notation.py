@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -75,13 +76,13 @@ def symbols_in(page: object) -> Iterator[str]:
         yield from _symbols(read(run["text"]))
 
 
-def _symbols(part: Part) -> Iterator[str]:
+@lru_cache(1 << 14)
+def _symbols(part: Part) -> tuple[str, ...]:
     r"""The letters of a formula with their commands: `\mathbf{M}` is `\mathbfM`."""
     match part:
         case Part("sign", text):
-            yield LATEX.get(text, text)
+            return (LATEX.get(text, text),)
         case Part("command", name, (Part("row", _, (Part("sign", text),)),)) if name != "sqrt":
-            yield f"\\{name}{LATEX.get(text, text)}"
+            return (f"\\{name}{LATEX.get(text, text)}",)
         case _:
-            for inside in filter(None, part.parts):
-                yield from _symbols(inside)
+            return tuple(symbol for inside in filter(None, part.parts) for symbol in _symbols(inside))

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
@@ -33,6 +34,8 @@ class Run(msgspec.Struct, frozen=True):
 
 
 Text = tuple[Run, ...]
+USUAL = frozenset("±×·−–“”…‡→∞≈≤≥✓✗ΔΛΣΩΘσρκε")
+"""Characters for which the font is not read, as it has them."""
 APART = Run("words", ", ")
 """Separator between the independent parts of a statement."""
 
@@ -58,6 +61,7 @@ def rich(text: str, *, inline: bool = False) -> Text:
     return tuple(runs)
 
 
+@lru_cache(1 << 14)  # a report shows most of its formulas several times, and the page those of the PDF
 def formula(latex: str, *, inline: bool = False) -> Run:
     """One formula, given without dollar signs; as code if it cannot be typeset."""
     try:
@@ -108,7 +112,7 @@ def _with_powers(words: str) -> Iterator[Run]:
 
 
 def _shown(character: str) -> str:
-    if character == "\n" or (character.isascii() and character.isprintable()):
+    if character == "\n" or character in USUAL or (character.isascii() and character.isprintable()):
         return character
     if unicodedata.category(character) == "Zs":
         return " "
@@ -117,9 +121,8 @@ def _shown(character: str) -> str:
 
 def font_folder() -> Path:
     """The folder of the fonts that come with matplotlib, which are the same on every machine."""
-    import matplotlib
-
-    return Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    found = find_spec("matplotlib")  # to import it takes longer than to typeset a report
+    return Path(str(found and found.origin)).parent / "mpl-data" / "fonts" / "ttf"
 
 
 @cache
@@ -139,6 +142,7 @@ _WORD = re.compile(rf"(?!(?:{'|'.join(list(_NAMES)[:6])})\b)[A-Za-z][a-z]+(?:-[a
 _NAME = re.compile("|".join(rf"(?<![A-Za-z\\]){name}(?![a-z])" for name in list(_NAMES)[:10]) + r"|<=|>=|\*")
 
 
+@lru_cache(1 << 10)
 def certified(sentence: str) -> Text:
     r"""The sentence of a certified theorem, which the checker writes in plain characters, with its formulas set.
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
@@ -60,8 +58,15 @@ NAMED = 8
 
 def require_printable(ledger: Ledger) -> None:
     """Refuse a ledger with a text, a word, a formula or a whole that is too long to typeset."""
-    total = 0
-    for text in _texts(msgspec.to_builtins(ledger)):
+    total, waiting = 0, [msgspec.to_builtins(ledger)]
+    while waiting:
+        text = waiting.pop()
+        if isinstance(text, dict):
+            waiting += [*text, *text.values()]
+        elif isinstance(text, list | tuple):
+            waiting += text
+        if not isinstance(text, str):
+            continue
         total += len(text)
         if len(text) * (1 + NAMED) <= LONGEST_WORD:
             continue
@@ -79,16 +84,3 @@ def require_printable(ledger: Ledger) -> None:
                 )
     if total > 10_000_000:
         raise InvalidInput(f"ledger: its texts have {total} letters, and at most 10000000 can be typeset.")
-
-
-def _texts(data: Any) -> Iterator[str]:
-    """Every text in plain data, keys included."""
-    waiting = [data]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, dict):
-            waiting += [*item, *item.values()]
-        elif isinstance(item, list | tuple):
-            waiting += item

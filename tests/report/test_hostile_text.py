@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Ledger, Provenance, Series
-from lipverify.report.text import Run, printable  # internal: one character through the text
+from lipverify.report.text import USUAL, Run, _glyphs, printable  # internal: one character through the text
 from lipverify.report.typeset import _pdf, typeset  # internal: a model, or a text, that no ledger gives
 from tests.hostile import HOSTILE, TYPESET, hostile_ledger, hostile_record
 from tests.ledgers import ledger, record
@@ -96,6 +96,12 @@ def test_no_invisible_character_reaches_the_page(text: str) -> None:
     shown = printable(text)
     hidden = [c for c in shown if not c.isprintable() and c != "\n"]
     assert hidden == []
+
+
+def test_the_font_has_the_characters_for_which_it_is_not_read() -> None:
+    has = _glyphs("DejaVuSans")
+    assert {character for character in USUAL if ord(character) not in has} == set()
+    assert ord("中") not in has  # power
 
 
 def test_a_figure_that_cannot_be_drawn_leaves_its_caption_and_the_reason(folder: Path) -> None:

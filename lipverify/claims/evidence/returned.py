@@ -427,6 +427,8 @@ def _plain(value: Any) -> Any:
     >>> _plain({"w": (1, 2.0)})
     {'w': [1, 2.0]}
     """
+    if type(value) in (float, int, str):  # most of a large result
+        return value
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):

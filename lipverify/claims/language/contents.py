@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from lipverify.claims.ledger.record import Heading
-from lipverify.foundation.shipped import CONTENTS, shipped
+from lipverify.foundation.shipped import shipped, table
 
 HEADINGS = re.compile(r"^HEADINGS = (\{.*?\})$", re.MULTILINE | re.DOTALL)
 STEM = re.compile(r"\bclaim\(\s*\"([^\"/{]+)(\{?)")
@@ -36,7 +35,7 @@ def contents() -> Contents:
     >>> next(iter(contents().headings))
     'softmax.split'
     """
-    sections = tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))["sections"]
+    sections = table()["sections"]
     texts = {path: path.read_text("utf-8") for path in sorted(shipped().rglob("*.py"))}
     homes = [
         (place, stem, path)

@@ -65,9 +65,9 @@ def _same(cell: Cell, other: Cell) -> bool:
     quantities = (squeezed(one.quantity_latex or one.quantity) for one in (cell, other))
     ends = zip(cell.allowed.ends, other.allowed.ends, strict=True)
     return (
-        len(set(quantities)) == 1
-        and cell.allowed.open == other.allowed.open
+        cell.allowed.open == other.allowed.open
         and all(a == b or math.isclose(a, b, rel_tol=1e-12) for a, b in ends)
+        and len(set(quantities)) == 1
         and all(cell.where[name] == value for name, value in other.where.items() if name in cell.where)
         and (other.grade != "proved" or speaks_for(other.basis, {**cell.given, **cell.where}))
     )

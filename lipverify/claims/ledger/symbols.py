@@ -5,15 +5,13 @@ r"""Symbols and coordinates in print: sigma_1 is written $\sigma_{1}$ on a page.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final
 
 import msgspec
 
 from lipverify.claims.evidence.ranges import Scalar as Scalar
-from lipverify.foundation.shipped import CONTENTS, shipped
+from lipverify.foundation.shipped import table
 from lipverify.foundation.showing import latex_number
 
 GREEK: Final = dict(
@@ -93,19 +91,12 @@ def said(name: str, value: Scalar, written: str = "") -> str:
 def spelled(name: str, value: Scalar) -> str:
     """The words that the shipped claims have for this value of a coordinate; empty if they have none."""
     words = text = f"{name}={value}"
-    for pattern, spelling in _spellings().items():
+    for pattern, spelling in table()["spelled"].items():  # as the shipped claims spell them
         if match := re.search(pattern, words):
             for k, group in enumerate(match.groups(), 1):
                 spelling = spelling.replace(f"§{k}", group)
             words = words[: match.start()] + spelling + words[match.end() :]
     return words if words != text else ""
-
-
-@cache
-def _spellings() -> dict[str, str]:
-    """How the shipped claims spell the values of their coordinates; the table travels with them."""
-    table: dict[str, str] = tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))["spelled"]
-    return table
 
 
 def _typeset(value: float) -> str:

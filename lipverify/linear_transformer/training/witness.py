@@ -7,7 +7,7 @@ renamed, which is refused. The weights are evidence because the claims evaluate 
 
 from __future__ import annotations
 
-import tomllib
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import machine_here
-from lipverify.foundation.shipped import CONTENTS, shipped
+from lipverify.foundation.shipped import shipped, table
 from lipverify.foundation.store import names_in, read_record, sealed, write_record
 from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.training.record import Trained
@@ -99,7 +99,7 @@ def names_of(noise: str, folder: Path | None = None) -> tuple[str, ...]:
 
 def trained_claims() -> str:
     """The claims that rest on trained models, by the beginning of their ids."""
-    return str(tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))["trained"])
+    return str(table()["trained"])
 
 
 def command_of(noise: str, family: str, layers: int | str, seed: int | str) -> str:
@@ -111,8 +111,9 @@ def models_folder() -> Path:
     return shipped() / "linear_transformers" / "models"
 
 
+@cache
 def witness(noise: str, family: str, layers: int, seed: int = 0) -> Witness:
-    """A shipped witness."""
+    """A shipped witness, which many claims ask for."""
     return read_witness(name_of(noise, family, layers, seed), models_folder())
 
 

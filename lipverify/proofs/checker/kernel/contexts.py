@@ -26,16 +26,16 @@ over v = u - 2w; and at most 2 n^2 H^2 phi(u_J)^{n-2}, since phi falls and the t
 **Band.** Let x = e^{u-s} and delta = e^{-c}, c >= 5. Where x <= delta 1 - e^{-x}, x e^{-x} and x^2 e^{-x} are at most
 delta, and where x >= 2c e^{-x}, x e^{-x} and x^2 e^{-x} are, as 4 c^2 <= e^c. Such tokens are left out at u, but for
 the probability of the first ones in phi: so phi and A_k[h] are off by at most H delta. As much they are off where
-lambda <= 1, so that x <= 1, if e^{-x} is its series before x^j / j!, 1 / j! <= delta.
+lambda <= 1, so that x <= 1, if e^{-x} is its series before x^j / j! <= delta.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import accumulate, count, repeat
+from itertools import accumulate, repeat
 from operator import mul
 
 from flint import arb, arb_mat, arb_poly, ctx
@@ -50,8 +50,8 @@ BITS, FEWER_BITS = 128, 64
 """Precision of the averages over contexts, of one n and of many at once: with less, less is proved, nothing false."""
 STRIP = 1.375
 """b, of tokens and of w."""
-SQUARES = 12
-"""e^{-lambda g} is computed afresh for every so many doublings of lambda, and as a square in between."""
+BLOCK = 4
+"""For the lambda in so many doublings the series of e^{-lambda g} has the same terms, and the band the same tokens."""
 WIDEST = 2.75
 """(rho - 1/rho)/2 at most, that small windows share their nodes: rho < 6."""
 SPACING = 4
@@ -59,7 +59,9 @@ SPACING = 4
 FACTORS = 32
 """F: the powers of phi that are computed one by one."""
 
-Columns = Sequence[Sequence[Ball]]
+Balls = Sequence[Ball]
+Columns = Sequence[Balls]
+Enough = Callable[[Ball, Ball], bool]
 
 
 @dataclass(frozen=True)
@@ -85,28 +87,27 @@ def averages(
         m, exchanged = exchange(d, n, w, max(degrees), goal)
         t, p = gauss(d, m)
         (halves, q, eta), ends = trapezoids(goal), arb(n) ** 2 * 4
-        first = -arb(math.ceil(goal + math.log(2 * n) + SPARE))
-        s = [w * (1 - x) for x in t]
-        count = nodes(s, p, n, float(first), float(w.upper()), goal, float(q))
-        last = first + count * q
-        h, c = deficits(d, m, tuple(degrees)), goal + 2 * math.log(2 * n) + 3 * SPARE
+        first, wanted = -arb(math.ceil(goal + math.log(2 * n) + SPARE)), goal + 2 * math.log(2 * n) + 2 * SPARE
+        h, c, end = deficits(d, m, tuple(degrees)), wanted + SPARE, 2 * w + arb(wanted + 2).log()
         sizes = [arb(1)] * len(h) if weights is None else [sum(weights.values(), arb(0))]
         singly = h if weights is None else [summed(h, [weights[degree] for degree in degrees])]
-        phi, one, two = sums([(-x).exp() for x in s], p, h, [[arb(1)] * m, *singly], first, halves, count, c)
-        y = last - 2 * w
-        beyond = 2 * phi[-1].abs_upper() ** (n - 2)
+        nothing = arb(-wanted).exp()  # from where phi^{n-2} is less on; whatever is chosen here, the ends are bounded
+        g, twice = [(-w * (1 - x)).exp() for x in t], [[arb(1)] * m, *singly]
+        last, phi, one, two = sums(g, p, h, twice, first, halves, c, lambda u, x: u >= end or x ** (n - 2) < nothing)
+        y, beyond = last - 2 * w, 2 * phi[-1].abs_upper() ** (n - 2)
         if y > arb(2).log():
             beyond = beyond.min((1 + y.exp()) * (-y.exp()).exp())
         left_out = 4 * eta + ends * beyond + 2 * n * first.exp() + ends * (2 * first).exp()
         error = arb(0, (left_out + exchanged).abs_upper())
         if not (m > d and q <= 1):
             raise ValueError(f"w = {w}: too few nodes")
-        # a sum of n - 2 or n - 1 others
-        single, double = (arb_mat([[value.max(0).min(1) ** (n - k) for value in phi]]) for k in (1, 2))
+        inside = [value.max(0).min(1) for value in phi]
+        double = [value ** (n - 2) for value in inside]
+        single = list(map(mul, double, inside))
 
-        def total(others: arb_mat, table: Columns) -> list[Ball]:
+        def total(others: list[Ball], table: Columns) -> list[Ball]:
             """The sums over u of products with the others."""
-            return [n * q * entry for entry in (others * arb_mat(table)).entries()]
+            return [n * q * entry for entry in (arb_mat([others]) * arb_mat(table)).entries()]
 
         alone = [x + size * error for x, size in zip(total(single, two), [arb(1), *sizes], strict=True)]
         mean = [x + error for x in total(single, one)]
@@ -132,31 +133,26 @@ def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball], goal:
         t, p = gauss(d, m)
         (halves, q, eta), ends, all_k = trapezoids(goal), arb(most) ** 2 * 4, sum(weights.values(), arb(0))
         needed = goal + 2 * math.log(2 * most) + SPARE
-        first, y = -arb(math.ceil(needed / 2)), math.log(needed)
-        count = math.ceil((2 * float(w.upper()) + y - float(first)) / float(q))
-        y = first + count * q - 2 * w
+        g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(weights))
+        first, end, c = -arb(math.ceil(needed / 2)), 2 * w + arb(needed).log(), needed + 2 * SPARE
+        twice = [[arb(1)] * m, summed(h, list(weights.values()))]
+        last, phi, one, two = sums(g, p, h, twice, first, halves, c, lambda u, _: u >= end)
+        y = last - 2 * w
         left_out = 4 * eta + ends * (1 + y.exp()) * (-y.exp()).exp() + ends * (2 * first).exp()
         error = arb(0, (left_out + exchanged).abs_upper())
         if not (m > d and q <= 1 and y >= arb(2).log()):
             raise ValueError(f"w = {w}: too few nodes")
-        g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(weights))
-        phi, one, two = sums(
-            g, p, h, [[arb(1)] * m, summed(h, list(weights.values()))], first, halves, count, needed + 2 * SPARE
-        )
         squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in weights.values()])).entries()
-        columns = [[*row, z] for row, z in zip(two, squares, strict=True)]
+        columns = [[q * x, 2 * q * y, q * z] for (x, y), z in zip(two, squares, strict=True)]
         # phi^n is phi^{Fa} phi^b, F = FACTORS: a table of the few phi^b, times the columns with phi^{Fa}
         near = [list(accumulate(repeat(x, FACTORS), mul, initial=arb(1))) for x in phi]
         further = [accumulate(repeat(row[-1], (most - 1) // FACTORS), mul, initial=arb(1)) for row in near]
         far = arb_mat([[x * y for x in xs for y in row] for xs, row in zip(further, columns, strict=True)])
         products = (arb_mat([row[:-1] for row in near]).transpose() * far).tolist()
         table = [products[n % FACTORS][n // FACTORS * 3 : n // FACTORS * 3 + 3] for n in range(most)]
-        noise, bias = [], []
-        for n in range(2, most + 1):
-            noise.append(n * q * table[n - 1][0] + error / 4)
-            both = (n - 1) * table[n - 2][2] + 2 * table[n - 1][1]
-            bias.append(n * q * both + 2 * error * all_k)
-        return noise + bias
+        ns, off, all_off = range(2, most + 1), error / 4, 2 * error * all_k
+        bias = [n * ((n - 1) * table[n - 2][2] + table[n - 1][1]) + all_off for n in ns]
+        return [n * table[n - 1][0] + off for n in ns] + bias
 
 
 def exchange(d: int, n: int, w: Ball, degree: int, goal: float) -> tuple[int, Ball]:
@@ -177,64 +173,68 @@ def trapezoids(goal: float) -> tuple[int, Ball, Ball]:
     return halves, q, 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
 
 
-def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, goal: float, q: float) -> int:
-    """How many steps lead to where phi^{n-2} leaves nothing, or beyond 2w; whatever it is, the ends are bounded."""
-    wanted = goal + 2 * math.log(2 * n) + 2 * SPARE
-    low, high = 0, math.ceil((2 * w + math.log(wanted + 2) - first) / q) + 1
-    tokens = [(float(x), float(y)) for x, y in zip(s, p, strict=True)]
-    while low < high:
-        middle = (low + high) // 2
-        u = first + middle * q
-        phi = sum(y * math.exp(-math.exp(min(u - x, 6.0))) for x, y in tokens)
-        low, high = (low, middle) if (n - 2) * -math.log(max(phi, 1e-300)) > wanted else (middle + 1, high)
-    return low
-
-
 def sums(
-    g: Sequence[Ball], p: Sequence[Ball], once: Columns, twice: Columns, first: Ball, halves: int, count: int, c: float
-) -> tuple[list[Ball], Columns, Columns]:
-    """phi, A_1[h] of some columns h, and A_2[h] of others, at u = first, first + q and so on."""
+    g: Balls, p: Balls, once: Columns, twice: Columns, first: Ball, halves: int, c: float, enough: Enough
+) -> tuple[Ball, list[Ball], Columns, Columns]:
+    """The last u, and at u = first, first + q and so on phi, A_1[h] of some columns h, and A_2[h] of others.
+
+    Block by block, up to where `enough` says so, of the last u and its phi.
+    """
     if not c >= 5:
         raise ValueError(f"c = {c}: less than 5 leaves out too many tokens")
-    scales = [(first + j * arb(2).log() / halves).exp() for j in range(count + 1)]
     pg = [x * y for x, y in zip(p, g, strict=True)]
     pgg = [x * y for x, y in zip(pg, g, strict=True)]
     columns = [[x * y for x, y in zip(weight, h, strict=True)] for weight, hs in ((pg, once), (pgg, twice)) for h in hs]
     H = reduce(arb.max, [x for h in (*once, *twice) for x in h], arb(1))
-    off, powers = arb(0, (H * (-arb(c)).exp()).abs_upper()), [0, *[1] * len(once), *[2] * len(twice)]
-    small, split = [scale for scale in scales if scale <= 1], 1 + len(once)
-    table = [list(row) for row in zip(*series(g, (p, *columns), small, c), strict=True)]
-    together = SQUARES * halves
-    for j in range(len(small), count + 1, together):
-        table += band(g, (p, *columns), scales[j : j + together], halves, c)
-    for scale, row in zip(scales, table, strict=True):
-        factors = (arb(1), scale, scale**2)
-        row[:] = [factors[k] * x + off for k, x in zip(powers, row, strict=True)]
-    return [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
+    delta, powers = (-arb(c)).exp(), [0, *[1] * len(once), *[2] * len(twice)]
+    off, split, block, q = arb(0, (H * delta).abs_upper()), 1 + len(once), BLOCK * halves, arb(2).log() / halves
+    rows, coefficients, table = (p, *columns), series(g, (p, *columns), powers, delta), list[list[Ball]]()
+    while True:
+        us = [first + j * q for j in range(len(table), len(table) + block)]
+        scales = [u.exp() for u in us]
+        if scales[-1] <= 1:
+            end = len(terms(scales[-1], delta)) + 2
+            by_column = [(arb_poly(row[:end]) + off).evaluate(scales, algorithm="iter") for row in coefficients]
+            table += map(list, zip(*by_column, strict=True))
+        else:
+            for scale, row in zip(scales, band(g, rows, scales, halves, c), strict=True):
+                factors = (arb(1), scale, scale**2)
+                table.append([factors[k] * x + off for k, x in zip(powers, row, strict=True)])
+        if enough(us[-1], table[-1][0]):
+            return us[-1], [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
 
 
 def band(g: Sequence[Ball], columns: Columns, scales: Sequence[Ball], halves: int, c: float) -> list[list[Ball]]:
-    """The sum of each column times e^{-x}, x = lambda g, for each lambda > 1, without tokens beyond the band.
+    """The sum of each column times e^{-x}, x = lambda g, for each lambda, without tokens beyond the band.
 
     The first column is p: before the band e^{-x} is 1, and p is summed.
     """
     first, last = (-arb(c)).exp() / scales[-1], 2 * arb(c) / scales[0]
     near = [i for i, x in enumerate(g) if not (x <= first or x >= last)]
     before = sum((y for x, y in zip(g, columns[0], strict=True) if x <= first), arb(0))
-    rows = list[list[Ball]]()
-    for j, scale in enumerate(scales):  # e^{-2x} is a square; now and then afresh, as its error doubles
-        rows.append([(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in rows[-halves]])
-    totals = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in columns]).transpose()
+    exponentials = list[list[Ball]]()
+    for j, scale in enumerate(scales):  # e^{-2x} is a square; afresh in each block, as its error doubles
+        exponentials.append(
+            [(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in exponentials[-halves]]
+        )
+    totals = arb_mat(exponentials) * arb_mat([[column[i] for i in near] for column in columns]).transpose()
     return [[row[0] + before, *row[1:]] for row in totals.tolist()]
 
 
-def series(g: Sequence[Ball], columns: Columns, scales: Sequence[Ball], c: float) -> Columns:
-    """The sum of each column times e^{-x}, x = lambda g <= 1, for each lambda, by its series up to x^j / j! <= e^-c."""
-    last = next(j for j in count(1) if arb(j).fac() >= arb(c).exp())
-    powers = accumulate(repeat(g, last - 1), lambda xs, ys: list(map(mul, xs, ys)), initial=[arb(1)] * len(g))
-    moments = (arb_mat(columns) * arb_mat(list(powers)).transpose()).tolist()
-    signs = [(-1) ** j / arb(j).fac() for j in range(last)]
-    return [arb_poly(list(map(mul, row, signs))).evaluate(scales, algorithm="iter") for row in moments]
+def series(g: Sequence[Ball], columns: Columns, powers: Sequence[int], delta: Ball) -> Columns:
+    """The coefficients in lambda of lambda^k times the sum of each column times e^{-x}, x = lambda g, for its k."""
+    signs = terms(arb(1), delta)
+    raised = accumulate(repeat(g, len(signs) - 1), lambda xs, ys: list(map(mul, xs, ys)), initial=[arb(1)] * len(g))
+    moments = (arb_mat(columns) * arb_mat(list(raised)).transpose()).tolist()
+    return [[arb(0)] * k + list(map(mul, row, signs)) for k, row in zip(powers, moments, strict=True)]
+
+
+def terms(x: Ball, delta: Ball) -> list[Ball]:
+    """The terms of e^{-x} before the first that is at most delta."""
+    found = [arb(1)]
+    while not abs(found[-1]) <= delta:
+        found.append(found[-1] * -x / len(found))
+    return found[:-1]
 
 
 @lru_cache(maxsize=64)
