@@ -25,11 +25,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-from flint import fmpq
 
 from lipverify.checks.linear_transformers import layers_in_words as layers
 from lipverify.checks.linear_transformers.quantities import Floats, Value, trained
@@ -46,6 +45,9 @@ from lipverify.linear_transformer import (
     trajectory,
 )
 from lipverify.sampling import generator, mean_with_half_width
+
+if TYPE_CHECKING:
+    from flint import fmpq  # imported where it is used: commands that list claims import this module
 
 Weight = Literal["xx", "xy", "yx", "yy"]
 WEIGHTS: tuple[Weight, ...] = ("xx", "xy", "yx", "yy")
@@ -180,12 +182,16 @@ def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: Any = "xy") 
 
 def tokens_after_two(d: int, n: int, layer: int, seed: int, ways: str) -> fmpq:
     """The change of y_t one layer later minus the stated terms, over the change, in fractions."""
+    from flint import fmpq
+
     _, change, parts = changed(d, n, layer, seed, "xy", after=2)
     return 1 - sum((getattr(parts, way) for way in ways.split(", ")), fmpq(0)) / change
 
 
 def changed(d: int, n: int, layer: int, seed: int, weight: Weight, after: int) -> tuple[fmpq, fmpq, Delayed]:
     """y_t the given number of layers after one, its change by the weight, and the stated terms: integers as tokens."""
+    from flint import fmpq
+
     random, place = generator(seed, f"effects/arrival/{d}/{n}/{layer - 1}", 0), layer - 1
     context = random.integers(-9, 10, (n, d + 1)).astype(object)
     query = np.append(random.integers(1, 10, d).astype(object), np.asarray([0], dtype=object))

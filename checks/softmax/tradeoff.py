@@ -33,7 +33,8 @@ claim("softmax.tradeoff/{law}/noise/relevant",
       bound(slopes, r"\min_{w \leq w^*} \frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True,
             truth="0.0002/d", over=GRID, method="exact"),
       *SAMPLED["N"],
-      title="the noise rises with w, up to w*", shows=figures.TERMS_BY_W, **READ, **UP_TO_BEST,
+      title="the noise rises with w, up to w*", shows=figures.TERMS_BY_W,
+      statement=r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w} > 0", **READ, **UP_TO_BEST,
       finding=r"""The increase is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the
       control claims more than its logarithmic derivative $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is
       also the inverse of the number of points that receive attention: fewer as $w$ grows.""")
@@ -41,7 +42,8 @@ claim("softmax.tradeoff/{law}/bias/relevant",
       bound(slopes, r"\min_{w \leq w^*} \left(-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}\right)", of="bias", low=0, strict=True,
             truth="0.02*linear/d", over=GRID, method="exact"),
       *SAMPLED["B"],
-      title="the bias falls with w, up to w*", shows=figures.TERMS_BY_W, **READ, **UP_TO_BEST,
+      title="the bias falls with w, up to w*", shows=figures.TERMS_BY_W,
+      statement=r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w} < 0", **READ, **UP_TO_BEST,
       finding="""The decrease is slowest at the smallest $w$, where only the linear part of $f$ contributes, by the
       share $2 w / d$: the control claims more than that.""")
 claim("softmax.tradeoff/{law}/bias/relevant/proved",

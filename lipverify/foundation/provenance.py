@@ -16,8 +16,10 @@ from lipverify.foundation.version import __version__
 
 NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 """Libraries that compute numbers."""
-SHOWN = ("msgspec", "matplotlib", "typst", "distributed", "cupy-cuda12x", "cupy-cuda13x")
-"""Libraries that pass numbers on, or that compute some only on request."""
+PASSING = ("msgspec", "matplotlib", "typst", "distributed")
+"""Libraries that pass numbers on."""
+ON_REQUEST = ("cupy-cuda12x", "cupy-cuda13x")
+"""Libraries that compute numbers only on request."""
 SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json", ".xz")
 SETTINGS = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "MKL_CBWR", "CFLAGS")
 """Environment variables that choose the order in which a library sums."""
@@ -38,7 +40,7 @@ def fingerprint() -> str:
 def provenance() -> dict[str, str]:
     """The entries of a ledger about code, libraries, processor and compiler, by name."""
     used = {"lipverify": __version__, **versions(NUMERICAL)}
-    used |= {name: number for name, number in versions(SHOWN).items() if number != "not installed"}
+    used |= {name: number for name, number in versions((*PASSING, *ON_REQUEST)).items() if number != "not installed"}
     return {**used, "compiler": compiler_version(), "CPU": cpu()}
 
 

@@ -8,6 +8,7 @@ from lipverify.claims.evidence.grade import GRADES
 from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
 from lipverify.claims.ledger.record import KINDS, Ledger, Passage
 from lipverify.foundation.latex import plain
+from lipverify.foundation.provenance import PASSING
 from lipverify.loss.methods import TABLE
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.drawings import joined
@@ -122,9 +123,9 @@ def _references(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
 
 
 def _provenance(ledger: Ledger) -> tuple[tuple[str, str], ...]:
-    """The provenance of the ledger, without the long list of the processor's vector instructions."""
-    provenance = ledger.provenance
-    made_by = [(name, version) for name, version in sorted(provenance.versions.items()) if name != "CPU"]
+    """What made the numbers; the ledger alone has its format, the vector instructions and the other libraries."""
+    provenance, apart = ledger.provenance, ("CPU", *PASSING)
+    made_by = [(name, version) for name, version in sorted(provenance.versions.items()) if name not in apart]
     lines = [
         ("started", provenance.started),
         ("took", digits.seconds(provenance.seconds)),
@@ -133,6 +134,5 @@ def _provenance(ledger: Ledger) -> tuple[tuple[str, str], ...]:
         ("backend", ledger.backend),
         ("seed", str(ledger.seed)),
         *made_by,
-        ("ledger format", ledger.format),
     ]
     return tuple((printable(name), printable(value)) for name, value in lines)

@@ -45,9 +45,8 @@ HOW_VERDICTS_ARE_MADE = (
 
 LAWS = {
     "ReLU law": r"$f(x) = a\, (\langle q, x \rangle)_+ + b\, (-\langle q, x \rangle)_+ + c$ with $a, b$ uniform on "
-    r"$[-L, L]$, $q$ uniform on the sphere, and any $c$, which cancels",
-    "affine law": r"$f(x) = a \langle q, x \rangle + c$ with $a$ uniform on $[-L, L]$, $q$ uniform on the sphere, and "
-    "any $c$, which cancels",
+    r"$[-L, L]$, $q$ uniform on the sphere, any $c$",
+    "affine law": r"$f(x) = a \langle q, x \rangle + c$ with $a$ uniform on $[-L, L]$, $q$ on the sphere, any $c$",
     "cosine law": r"$f(x) = \cos(L \langle q, x \rangle)$ with $q$ uniform on the sphere",
     "quadratic law": r"$f(x) = L \langle q, x \rangle^2$ with $q$ uniform on the sphere",
 }
