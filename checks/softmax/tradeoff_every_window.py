@@ -40,7 +40,7 @@ claim("softmax.tradeoff/{law}/bias/every-window",
       over={"law": ("relu", "cosine", "quadratic"), "d": (2, 3, 5)}, title="the bias falls with w, for every w",
       assumes=BEYOND, **EVERY)
 claim("softmax.tradeoff/{law}/bias/every-window/proved",
-      bound(proved_slope_beyond, r"\log_2 (B(2 w) / B(w)),\ w = 4 n^{2/(d - 1)}", control=(-0.01, {"low": 0, "strict": True}),
+      bound(proved_slope_beyond, r"\frac{\Delta \log B}{\Delta \log w}", control=(-0.01, {"low": 0, "strict": True}),
             method="certified", over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, **RISES),
       kind="stronger", over={"law": "affine"}, title="the bias falls with w, for every w: disproved",
       assumes=(*MODEL, "from $w = 4 n^{2/(d-1)}$ to twice that, $n = 3$"), **EVERY,

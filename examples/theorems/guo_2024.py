@@ -21,7 +21,7 @@ def setting(d, r, n, sigma):
 
 def on_top(d, r, n, sigma, contexts, seed):
     B, here = setting(d, r, n, sigma)
-    return risk(here, predictors.ridge(sigma**2, prior=B @ B.T / r), contexts // 4, seed)
+    return risk(here, predictors.ridge(sigma**2, prior=B @ B.T / r), contexts // 2, seed)
 
 
 def in_r(d, r, n, sigma):

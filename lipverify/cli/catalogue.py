@@ -134,7 +134,7 @@ def _graded(id: str, known: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
         of = resting_on(known[id], tuple(known.values()))
         reasons, theorems = grounds(of.cells)
         yield "grade", f"{of.grade}, by {of.id}" if of.id != id else f"{of.grade}"
-        yield from (("because" if k == 0 else "", reason) for k, reason in enumerate(reasons))
+        yield from (("because" if k == 0 else "", plain(reason)) for k, reason in enumerate(reasons))
         yield from (("theorem" if k == 0 else "", sentence) for k, sentence in enumerate(theorems))
 
 

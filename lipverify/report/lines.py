@@ -23,7 +23,7 @@ def reading(record: Record, row: Row, shared: Sequence[str], entry: Entry, passa
         label=printable(readings.label(record) or record.id),
         kind=record.kind,
         grade=row.grade,
-        reasons=tuple(map(printable, row.reasons)),
+        reasons=tuple(map(rich, row.reasons)),
         theorems=tuple(map(certified, row.theorems)),
         title=rich(sentence(row.title) if row.title != entry.title else "", inline=True),
         apart=rich(row.apart, inline=True),

@@ -103,7 +103,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The part of the id that distinguishes the reading from the others of the statement."""
     kind: str
     grade: str
-    reasons: tuple[str, ...]
+    reasons: tuple[Text, ...]
     """The reasons for the grade."""
     theorems: tuple[Text, ...]
     """The sentences of the certified theorems that it rests on, as the checker makes them."""

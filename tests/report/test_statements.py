@@ -158,4 +158,12 @@ def test_a_claim_that_a_claim_of_another_place_proves_has_the_grade_of_the_proof
     report = build(ledger((own, proof)), Drawings().add)
     (reading,) = (r for section in report.sections for t in section.theorems for r in t.readings if r.id == own.id)
     assert reading.grade == "proved"
-    assert reading.reasons[0] == "proved by mine.rate/proved"
+    assert [run.text for run in reading.reasons[0]] == ["proved by mine.rate/proved"]
+
+
+def test_a_formula_in_the_reason_for_a_grade_is_typeset() -> None:
+    own = claim("mine.rate", "Lemma 1")
+    cells = tuple(replace(cell, reasons=(r"the theorem speaks of $\frac{a}{b}$",)) for cell in own.cells)
+    report = build(ledger((replace(own, cells=cells),)), Drawings().add)
+    (reading,) = report.sections[0].theorems[0].readings
+    assert [run.kind for reason in reading.reasons for run in reason] == ["words", "math"]

@@ -257,7 +257,7 @@ def _grade(reading: Reading, last: Reading | None, words: Formulas) -> list[Mark
     """The first theorem behind a claim, unless the last claim has it; folded, the reasons and the other theorems."""
     theorems = [element("p", element("strong", "Theorem: "), words.rich(sentence)) for sentence in reading.theorems]
     shown = [] if last is not None and last.theorems == reading.theorems else theorems[:1]
-    reasons = [element("p", text) for text in reading.reasons]
+    reasons = [element("p", words.rich(text)) for text in reading.reasons]
     rest = theorems[len(shown) :]
     return [*shown, *([element("details", element("summary", "Why this grade"), reasons, rest)] if reasons else [])]
 
