@@ -96,6 +96,11 @@ def ends_of(problem: Problem) -> Ends:
     return (NormalEnds if isinstance(problem.covariates, Gaussian) else Ends)(problem)
 
 
+def _lost(problem: Problem, w: float, route: Route | None, what: str) -> OutOfReach:
+    """The refusal of a minimum that the error of the loss hides, with the reason for that error."""
+    return OutOfReach(f"{what}, for {problem!r}. {loss_terms(problem, w, route=route).reason}".strip())
+
+
 def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[float]]:
     """True if the best w may lie in [0, REACH], and log w of the other minima that may be the global one.
 
@@ -104,8 +109,7 @@ def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[
     x, loss = _scan(problem, route)
     if loss.min() <= 0:
         w = math.exp(x[np.argmin(loss)])
-        reason = loss_terms(problem, w, route=route).reason
-        raise OutOfReach(f"the loss at w = {w:.6g} is less than its error, for {problem!r}. {reason}".strip())
+        raise _lost(problem, w, route, f"the loss at w = {w:.6g} is less than its error")
     if np.argmin(loss) == loss.size - 1:
         raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}: it is flat to rounding.")
     ends = ends_of(problem)
@@ -314,17 +318,13 @@ def _minimised(question: tuple[Problem, Route | None]) -> Optimum:
     if best is None:
         raise OutOfReach(f"the loss has no minimum that its error would let one locate, for {problem!r}.")
     if best.loss <= best.error:
-        raise OutOfReach(f"the loss at w = {best.w:.6g} is less than its error, for {problem!r}.")
+        raise _lost(problem, best.w, route, f"the loss at w = {best.w:.6g} is less than its error")
     # minima whose losses agree to rounding are equally likely to be the global one
     equal = [rival for rival in minima if rival.loss - best.loss <= rival.error + best.error]
     w_error = max(abs(rival.w - best.w) + rival.w_error for rival in equal)
     if math.isinf(w_error):
-        share = best.error / best.loss
-        reason = loss_terms(problem, best.w, route=route).reason
-        raise OutOfReach(
-            f"the minimum of the loss near w = {best.w:.6g} is lost in its error, {share:.0e} of it, for {problem!r}. "
-            f"{reason}".strip()
-        )
+        where = f"the minimum of the loss near w = {best.w:.6g}"
+        raise _lost(problem, best.w, route, f"{where} is lost in its error, {best.error / best.loss:.0e} of it")
     return _optimum(problem, best, w_error)
 
 
