@@ -142,7 +142,8 @@ def risk_curve(
         raise InvalidInput("lengths = []: give at least one number of tokens.")
     longest, models = require_prompts(prompts).replace(n=max(counts)), _models(predictor, less)
     losses = (_losses(longest, models, contexts, seed, stream, tokens=n) for n in counts)
-    values, half_widths = np.array([mean_with_half_width(each, _bounds(prompts, *models)) for each in losses]).T
+    bounds = _bounds(longest, *models)
+    values, half_widths = np.array([mean_with_half_width(each, bounds) for each in losses]).T
     return values, half_widths
 
 

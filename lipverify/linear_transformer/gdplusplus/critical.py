@@ -53,10 +53,8 @@ def slopes(regression: Prompts, layers: int) -> list[Any]:
     # of four the polynomial has a hundred thousand terms
     layers = whole("layers", layers, 1, "the number of layers of a certified critical point", 3)
     ring = fmpq_mpoly_ctx.get(tuple(f"w{k}" for k in range(2 * layers - 1)), "lex")
-    s, moments = (
-        second_moment(regression.noise),
-        density_moments(int(regression.n), regression.d, 2 * degree(layers) + 2),
-    )
+    s = second_moment(regression.noise)
+    moments = density_moments(int(regression.n), regression.d, 2 * degree(layers) + 2)
     one, nothing = ring.constant(1), ring.constant(0)
 
     def times(f: list[Any], g: list[Any]) -> list[Any]:
