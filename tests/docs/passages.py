@@ -45,8 +45,8 @@ HEAD = """\
 # All passages of the papers
 
 A row for each passage that is counted, by source. It is about mathematics, or about an experiment: training or
-sampling, whose result is a measured number. A comparison of digits in a printed table counts as mathematics: exact
-arithmetic decides it, and says nothing of other trainings. An outcome is proved or disproved by certified
+sampling, whose result is a measured number. Digits of a printed table count as mathematics, which exact arithmetic
+decides; it says nothing of other trainings. An outcome is proved or disproved by certified
 [theorems](proofs.md), for the dimensions and sizes that their sentences name (`lipverify explain LEDGER ID`), or has
 another [grade](verdicts.md#kinds-and-grades); if its numbers have errors, the row says why nothing decides it without.
 For a passage to be false, one counterexample is enough. If a theorem follows by hand from checked identities, its claim
