@@ -2,6 +2,7 @@
 
 It needs no GPU. A launch is an array that array-api-strict makes, a view included: an upper bound of what a GPU
 launches. The peak is that of NumPy's allocations, to compare with the room that the backend leaves for a call.
+Nothing is fused there (`cupy.fuse`, reduction kernels): without a device no test could run the fused code.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def test_nothing_is_overwritten_and_a_start_ends_in_py(
 def test_the_files_of_the_document_verify(tmp_path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/your-own-claims.md").read_text(), re.M | re.S)
     blocks = [block for block in blocks if "\nclaim(" in block]
-    assert len(blocks) == 9
+    assert len(blocks) == 8
     assert all(code_lines(block) <= 30 for block in blocks)
     found = verified(tmp_path, "".join([blocks[0].replace("(2, 3, 5)", "(2,)"), *blocks[1:]]))
     assert {id: (record.verdict, record.grade) for id, record in found.items()} == {
@@ -143,7 +143,6 @@ def test_the_files_of_the_document_verify(tmp_path: Path) -> None:
         "mine.trace": ("supported", "estimated"),
         "mine.ratio": ("supported", "exact"),
         "mine.share": ("supported", "bounded"),
-        "mine.halves": ("supported", "estimated"),
         "mine.noise/lower": ("supported", "bounded"),
         "mine.noise/upper": ("supported", "bounded"),
         "mine.near": ("supported", "sampled"),

@@ -6,21 +6,24 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lipverify.claims.ledger import Judged, Passage, Record, measured, passages, read_ledger
+from lipverify.claims.ledger import GRADES, Judged, Passage, Record, measured, passages, read_ledger
 from lipverify.claims.plan import all_claims, profile_named, recorded
 from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests import ROOT
 
 PAGE = ROOT / "docs" / "passages.md"
 README = ROOT / "README.md"
+LINE = 119
 TABLE = re.compile(r"(?<=<!-- passages -->\n).*?(?=<!-- /passages -->)", re.DOTALL)
 MATHEMATICS, EXPERIMENT = "mathematics", "experiment"
+NOUN = {MATHEMATICS: "mathematics", EXPERIMENT: "experiments"}
 PAPERS = {"S": "softmax, slides", "R": "softmax, reviews", "A": "softmax, summary", "V": "linear transformers"}
 """The first column of the README's table."""
 DECIDED = {
@@ -41,20 +44,19 @@ WITHOUT_ERROR = ("proved", "exact", "by hand")
 HEAD = """\
 # All passages of the papers
 
-The table has a row for each passage that is counted. A passage is about mathematics, or about an experiment
-(training or sampling, whose result is a measured number and not a theorem). A comparison of digits in a printed table
-counts as mathematics: exact arithmetic on the digits decides it, and says nothing of other trainings. A passage is
-proved or disproved by certified [theorems](proofs.md), or its outcome has another [grade](verdicts.md#what-is-counted);
-if its numbers have errors, the row says why nothing decides it without. A theorem covers the dimensions and sizes that
-its sentence names; `lipverify explain LEDGER ID` prints it. For a passage to be false, one counterexample is enough. If
-a theorem follows by hand from checked identities, its claim names the argument in words, one of [these](arguments.md).
-If a wording leaves readings open, the row names
-those that hold and those that fail with their grades; one that holds is enough. If all readings that were tried fail,
-the passage stays open, and the row says what remains.
-
-The page is made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`. The tests compare
-places, outcomes and claims with the registry.
+A row for each passage that is counted, by source. It is about mathematics, or about an experiment: training or
+sampling, whose result is a measured number. Digits of a printed table count as mathematics, which exact arithmetic
+decides; it says nothing of other trainings. An outcome is proved or disproved by certified
+[theorems](proofs.md), for the dimensions and sizes that their sentences name (`lipverify explain LEDGER ID`), or has
+another [grade](verdicts.md#kinds-and-grades); if its numbers have errors, the row says why nothing decides it without.
+For a passage to be false, one counterexample is enough. If a theorem follows by hand from checked identities, its claim
+names one of [these arguments](arguments.md). If a wording leaves readings open, the row names those that hold and those
+that fail; one that holds is enough. If all readings that were tried fail, the passage stays open, and the row says what
+remains. The reasons stand in `checks/sentences.toml`; all else follows from the claims and the ledger of a run.
 """
+COLUMNS = (
+    "| place | about | outcome | readings; why nothing decides it without an error | claims |\n|---|---|---|---|---|\n"
+)
 
 
 class Reason(NamedTuple):
@@ -119,32 +121,30 @@ def told_readings(passage: Passage, claims: Sequence[Judged]) -> str:
 
 
 def row(passage: Passage, why: dict[tuple[str, str], Reason], claims: Sequence[Judged]) -> str:
-    """The page's row for a passage: its kind, its outcome, its readings and the reason."""
+    """The row of a passage: its place, its kind, its outcome, its readings with the reason, and its claims."""
     reason = why.get((passage.paper, passage.place), Reason(MATHEMATICS, ""))
     words = " ".join(filter(None, (reason.why, told_readings(passage, claims)))).replace("|", r"\|")
-    where = f"{short(passage.paper)}: {passage.place}".replace("|", r"\|")
+    where = passage.place.replace("|", r"\|")
     stems = ", ".join(f"`{stem}`" for stem in dict.fromkeys(id.partition("/")[0] for id in passage.claims))
     return f"| {where} | {reason.about} | {outcome(passage)} | {words} | {stems} |\n"
 
 
 def page(claims: Sequence[Judged]) -> str:
+    """The text of the page: how many passages have which grade, and a table for each source."""
     found, why = passages(claims), reasons()
-    kinds = {EXPERIMENT: Counter[str](), MATHEMATICS: Counter[str]()}
-    for each in found:
-        about = why.get((each.paper, each.place), Reason(MATHEMATICS, "")).about
-        kinds[about][outcome(each)] += 1
-    summed = ", ".join(
-        f"{sum(counts.values())} are {name} ({'; '.join(f'{counts[one]} {one}' for one in sorted(counts))})"
-        for name, counts in ((MATHEMATICS, kinds[MATHEMATICS]), (f"{EXPERIMENT}s", kinds[EXPERIMENT]))
+    about = [why.get((each.paper, each.place), Reason(MATHEMATICS, "")).about for each in found]
+    graded = Counter(zip(about, (each.grade for each in found), strict=True))
+    grades = {
+        kind: ", ".join(f"{graded[kind, each]} {each}" for each in GRADES if graded[kind, each]) for kind in about
+    }
+    summed = " and ".join(
+        f"{about.count(kind)} are about {NOUN[kind]} ({grades[kind]})" for kind in NOUN if kind in grades
     )
-    head = f"{HEAD}\nOf {len(found)} passages {summed}.\n\n"
-    return head + "".join(
-        [
-            "| printed in | about | outcome | readings; why nothing decides it without an error | claims |\n",
-            "|---|---|---|---|---|\n",
-            *(row(each, why, claims) for each in found),
-        ]
-    )
+    parts = [HEAD, textwrap.fill(f"Of {len(found)} passages, by grade, {summed}.", LINE) + "\n"]
+    for paper in dict.fromkeys(each.paper for each in found):
+        rows = "".join(row(each, why, claims) for each in found if each.paper == paper)
+        parts.append(f"## {short(paper)}\n\n{COLUMNS}{rows}")
+    return "\n".join(parts)
 
 
 def of_ledgers(paths: Sequence[str]) -> list[Judged]:
@@ -155,13 +155,13 @@ def of_ledgers(paths: Sequence[str]) -> list[Judged]:
 
 
 def told(text: str) -> list[tuple[str, str, str]]:
-    """The place, kind and outcome of each row of a page."""
-    rows = [
-        re.split(r"(?<!\\\\) \| ", line.strip().strip("|").strip())
-        for line in text.splitlines()
-        if line.startswith("| ")
-    ]
-    return [(row[0], row[1], row[2]) for row in rows[1:]]
+    """The place with its source, the kind and the outcome of each row of a page."""
+    found = []
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        source, *lines = section.splitlines()
+        rows = [re.split(r"(?<!\\\\) \| ", line.strip("| ")) for line in lines if line.startswith("| ")]
+        found += [(f"{source}: {row[0]}", row[1], row[2]) for row in rows[1:]]
+    return found
 
 
 def unmeasured() -> list[Judged]:
