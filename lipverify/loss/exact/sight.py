@@ -31,7 +31,7 @@ class Sight:
 
     law: Law
     averaged: bool = False  # the ridge route can compute it: from its links, its covariance or its variogram
-    named: bool = False  # its averages are coded for it, so that the ridge route is accurate to double precision
+    coded: bool = False  # its averages are coded by hand, so that the ridge route is accurate to double precision
     traced: bool = False  # a user's function, which is traced to find its features
     amplitude: float = 1.0  # the factor on the averages of a law of unit amplitude variance
     unit: Law | None = None  # if L is an amplitude, the law with L = 1, which has the same averages
@@ -190,7 +190,7 @@ def _sight(law: Law) -> Sight:
 @_sight.register(RidgeLaw)
 def _links(law: Any, kind: type[Sight] = _OwnClass) -> Sight:
     unit, links = replace(law, L=1.0) if proportional(law) else None, len(law.links(np.zeros(1), np))
-    return kind(law, averaged=True, named=True, amplitude=law.amplitude_variance, unit=unit, links=links)
+    return kind(law, averaged=True, coded=kind is Sight, amplitude=law.amplitude_variance, unit=unit, links=links)
 
 
 _sight.register(Affine, Linear, ReLU, Cosine, Quadratic, WithOffset)(partial(_links, kind=Sight))

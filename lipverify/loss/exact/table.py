@@ -56,7 +56,7 @@ TABLE = (
     # Only the spectrum of the law is known.
     Row(lambda law, d: not law.averaged, ("zonal",)),
     # The averages over tasks are exact up to rounding, so a comparison with the second route gains nothing.
-    Row(lambda law, d: law.named, ("ridge", "zonal")),
+    Row(lambda law, d: law.coded, ("ridge", "zonal")),
     # Up to w = 1e-3 a few dozen harmonics suffice. The ridge route's table of averages over the other tokens would need
     # more panels than fit into memory.
     Row(lambda law, d: law.kinks and law.rooted, ("zonal", "ridge"), alone=True, up_to=1e-3),
