@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from lipverify.foundation.latex import UnreadableError, latex_source
 from lipverify.foundation.latex.reader import Part, read
 from lipverify.foundation.latex.symbols import LATEX
+from lipverify.foundation.shipped import table
 from lipverify.report.model import Front, Symbol, Theorem
 from lipverify.report.text import formulas_in, rich
-from lipverify.report.words import LAWS, NOTATION
+from lipverify.report.words import notation
 
 Page = TypeVar("Page", Front, Theorem)
 
@@ -25,14 +26,14 @@ class Defined:
 
     def __init__(self) -> None:
         self.symbols: tuple[Symbol, ...] = ()
-        self._laws = dict(LAWS)
+        self._laws = dict(table()["laws"])
         self._known: set[int | tuple[str, str]] = set()
 
     def with_symbols(self, page: Page, stem: str = "", *, own: bool = True, beside: object = ()) -> Page:
         """The page with the meanings of the symbols that first appear on it, or in what stands beside its text; claims
         not `own` define theirs.
         """
-        holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
+        holding = {k: entry for k, entry in enumerate(notation()) if entry.holds_for(stem, own)}
         data = msgspec.to_builtins((page, beside))
         used, before, new_entries = set(symbols_in(data)), set[str](), list[int]()
         while used != before:  # a meaning may contain further symbols
@@ -67,7 +68,8 @@ def _written(latex: str, formulas: Iterable[str]) -> bool:
 
 
 def _entry(k: int) -> Symbol:
-    return Symbol(symbol=rich(NOTATION[k].symbol), meaning=rich(NOTATION[k].meaning))
+    entry = notation()[k]
+    return Symbol(symbol=rich(entry.symbol), meaning=rich(entry.meaning))
 
 
 def symbols_in(page: object) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from lipverify.claims.ledger import GRADES, Judged, Passage, Record, measured, passages, read_ledger
 from lipverify.claims.plan import all_claims, profile_named, recorded
+from lipverify.foundation.shipped import table as contents
 from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests import ROOT
 
@@ -24,7 +25,7 @@ LINE = 119
 TABLE = re.compile(r"(?<=<!-- passages -->\n).*?(?=<!-- /passages -->)", re.DOTALL)
 MATHEMATICS, EXPERIMENT = "mathematics", "experiment"
 NOUN = {MATHEMATICS: "mathematics", EXPERIMENT: "experiments"}
-PAPERS = {"S": "softmax, slides", "R": "softmax, reviews", "A": "softmax, summary", "V": "linear transformers"}
+PAPERS = {key: paper["row"] for key, paper in contents()["papers"].items()}
 """The first column of the README's table."""
 DECIDED = {
     "holds as printed": "proved",

@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from lipverify.claims.ledger import counts
 from lipverify.claims.plan import Claim, all_claims, profile_named, recorded
+from lipverify.foundation.shipped import table
 from tests import ROOT
 
 README = ROOT / "README.md"
 COUNTS = re.compile(r"(?<=<!-- counts -->\n).*?(?=<!-- /counts -->)", re.DOTALL)
 LINE = 119
-SOURCES = {"S", "A", "R", "V"}
-"""The slides, the summary, reviews and rebuttal, and the paper on linear transformers with its reviews."""
+SOURCES = table()["papers"]
+"""The papers by their keys: the slides, the reviews, the summary, and the paper on linear transformers."""
 
 
 class Sentence(NamedTuple):

@@ -128,7 +128,7 @@ def test_a_constant_link_adds_nothing_to_one_with_kinks() -> None:
 
 @pytest.mark.parametrize("link", [lambda z: np.exp(-(((z - 0.3) / 0.02) ** 2)), lambda z: np.cos(300 * z)])
 def test_links_too_fine_for_a_table_have_the_second_route(link: Any) -> None:
-    """The route table once took a user's class for a law whose averages are coded: an error of three times the value."""
+    """The route table once took a user's class for a law whose averages are coded: errors of three times the value."""
     for d, n, w in ((2, 30, 20.0), (3, 1000, 50.0)):
         own, same = (loss_terms(Problem(d=d, n=n, law=law), w) for law in (Stated(link), Ridge(link)))
         assert abs(own.bias - same.bias) <= own.bias_error + same.bias_error < 1e-3 * same.bias

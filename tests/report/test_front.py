@@ -128,9 +128,9 @@ def test_every_symbol_is_defined_once_on_the_page_of_its_first_use() -> None:
     known: set[int] = set()
     pages: list[tuple[Any, str]] = [(report.front, ""), *((t, t.stem) for t in theorems(report))]
     for page, stem in pages:
-        known |= {k for k, entry in enumerate(words.NOTATION) if entry in entries(page.symbols)}
+        known |= {k for k, entry in enumerate(words.notation()) if entry in entries(page.symbols)}
         used = set(symbols_in(page))
-        for k, entry in enumerate(words.NOTATION):
+        for k, entry in enumerate(words.notation()):
             assert k in known or not (entry.holds_for(stem, True) and entry.names & used), (stem, entry.symbol)
 
 
@@ -163,7 +163,7 @@ def test_symbols_of_a_claims_file_are_explained_once_where_they_are_used() -> No
 
 def entries(symbols_: tuple[Symbol, ...]) -> list[words.Entry]:
     said = {(words_of(each.symbol), words_of(each.meaning)) for each in symbols_}
-    return [e for e in words.NOTATION if (words_of(rich(e.symbol)), words_of(rich(e.meaning))) in said]
+    return [e for e in words.notation() if (words_of(rich(e.symbol)), words_of(rich(e.meaning))) in said]
 
 
 # Numbers on a page equal those of the ledger, each with its error.
