@@ -125,9 +125,7 @@ def law_at(text: str, L: float) -> Law:
         try:
             return law_named(text, L=L)
         except InvalidInput as error:
-            formula = "a formula is written as 'relu + 2*cosine(3)', and " * text.isidentifier()
-            ways = f"{formula}a law in a file of yours as my.py:NAME"
-            raise InvalidInput(f"{str(error).rstrip('.')}; {ways}.") from None
+            raise InvalidInput(f"{str(error).rstrip('.')}; a law in a file of yours as my.py:NAME.") from None
     if not isinstance(law, Law):
         return law(L=L)
     if L != 1:

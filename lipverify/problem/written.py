@@ -2,7 +2,7 @@
 
 | word | law |
 |---|---|
-| `affine(L)`, `linear(L)`, `relu(L)`, `quadratic(L)`, `cosine(L)` | the named laws; L = 1 by default |
+| `affine(L)`, `linear(L)`, `relu(L)`, `quadratic(L)`, `cosine(L)` | the laws of L alone; 1 by default |
 | `power(j, L)` | the link L z^j / j |
 | `wave(k, L)` | the link L sin(k z) / k |
 | `kinked(c_1, c_2, ...)` | the mean of abs(z - c) over the places |
@@ -88,10 +88,10 @@ def law_named(name: str, L: float = 1.0) -> Law:
 
     Examples
     --------
-    >>> law_named("relu", L=2.0), law_named("2*quadratic")
-    (ReLU(L=2.0), Quadratic(L=2.0))
+    >>> law_named("relu", L=2.0), law_named("2*quadratic"), law_named("linear", L=2.0)
+    (ReLU(L=2.0), Quadratic(L=2.0), Linear(L=2.0))
     """
-    if isinstance(name, str) and not name.isidentifier():
+    if isinstance(name, str) and name not in LAWS:
         law = law_written(name)
         return law if L == 1 else times(law, L)
     return LAWS[chosen("law", name, sorted(LAWS))](L=L)

@@ -200,7 +200,7 @@ def test_the_linear_law_is_the_affine_one_with_a_fixed_amplitude() -> None:
             for law in (Affine, ReLU, Cosine, Quadratic)
             for L in (-1.0, math.nan, math.inf, "1", None, True)
         ),
-        (lambda: law_named("cubic"), "affine, cosine, quadratic, relu"),
+        (lambda: law_named("cubic"), "affine, relu, cosine, quadratic, linear"),
         (lambda: Zonal(), "give one of them"),
         (lambda: Zonal(K=abs, spectrum=(1.0,)), "one of them"),
         (lambda: Zonal(spectrum=()), "spectrum = "),

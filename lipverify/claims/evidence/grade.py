@@ -1,7 +1,8 @@
 """The grade of a number with its reasons, and the grade of a claim.
 
-`grade_of` is the only place where a grade is made. It reads a `Basis`, which the cell stores, so that `lipverify audit`
-comes to the same grade and the same reasons from the ledger alone.
+`grade_of` is the only place where the grade of a number is made. It reads a `Basis`, which the cell stores, so that
+`lipverify audit` comes to the same grade and the same reasons from the ledger alone. A claim has the weakest grade of
+its cells, and in a report that of the claim that proves it (`lipverify.claims.ledger.outcomes`).
 """
 
 from __future__ import annotations

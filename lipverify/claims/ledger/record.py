@@ -374,7 +374,7 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     kind
         The relation of the claim to its source.
     grade
-        The weakest grade of the cells; None without cells.
+        The weakest grade of its cells; None without cells. Reports show that of the claim that proves it, if one does.
     assumptions
         The assumptions, as texts that may hold `$LaTeX$`.
     verdict
