@@ -38,13 +38,6 @@ def ratio(one: object, other: object) -> float:
     return float(np.max(gap / (one.bias_error + other.bias_error)))  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("nu", MATERN)
-def test_a_field_is_its_covariance(nu: float) -> None:
-    t = np.linspace(-1, 0.99, 50)
-    law = field(nu, 0.7)
-    assert np.allclose(law.K(t), MATERN[nu](t, 0.7), rtol=1e-14, atol=1e-14)  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize(("nu", "start"), [(0.5, 2.0), (1.5, 3.0), (2.5, 5 / 3), (math.inf, 1.0)])
 def test_a_variogram_keeps_its_digits_near_0(nu: float, start: float) -> None:
     """V ~ start r^p, p = 1 for nu = 1/2 and 2 for the others, where 1 - K has no digit left."""
