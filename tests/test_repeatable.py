@@ -18,7 +18,7 @@ from tests import PROFILE, ROOT, tree_of
 from tests.slow.rounds import at_most
 from tests.strategies import target
 
-DEFAULT = settings(settings.get_profile("ci"), max_examples=200)
+DEFAULT = settings(settings.get_profile("ci"), max_examples=80)
 default = pytest.mark.skipif(PROFILE != "ci", reason="true of the default run alone")
 
 

@@ -48,14 +48,6 @@ def only(before: Record, after: Record) -> ClaimChange:
     return change
 
 
-def test_a_ledger_and_itself_are_the_same() -> None:
-    found = compare(realistic(), realistic())
-    assert not found.moved
-    assert found.settings == ()
-    assert found.within == 0
-    assert len(found.claims) == len(realistic().claims)
-
-
 def test_a_verdict_that_moved_names_the_cell_that_moved_it() -> None:
     moved = replace(with_cell(3, measured=0.1, verdict="refuted"), verdict="supported")
     change = only(CLAIM, moved)

@@ -60,6 +60,13 @@ EXACT = {
             x, y = sympy.symbols("x y")
             return (x + y) ** 2 - x**2 - 2 * x * y - y**2 - wrong * x
     """),
+    "an expression of symbols with assumptions": ("symbolic", ("integer k", "x > 0"), """
+        import sympy
+
+        def difference(wrong=0):
+            x, k = sympy.Symbol("x", positive=True), sympy.Symbol("k", integer=True)
+            return (x + k) ** 2 - x**2 - 2 * x * k - (1 + wrong) * k**2
+    """),
     "an expression that SymPy must simplify": ("symbolic", ("d > 0",), """
         import sympy
 
@@ -156,19 +163,6 @@ def test_an_exact_result_is_exact_and_not_proved(what: str, tmp_path: Path) -> N
     assert (cell.basis.returned.form, cell.basis.returned.symbols) == (form, symbols)
     assert "rests on its author" in cell.reasons[0]
     assert record.range == (f"for every {', '.join(symbols)}" if symbols else "in the one case measured")
-
-
-def test_a_symbol_is_printed_with_its_assumption(tmp_path: Path) -> None:
-    function = """
-        import sympy
-
-        def difference(wrong=0):
-            x, k = sympy.Symbol("x", positive=True), sympy.Symbol("k", integer=True)
-            return (x + k) ** 2 - x**2 - 2 * x * k - (1 + wrong) * k**2
-    """
-    claim = 'claim("mine.exact", identity(difference, "D", control={"wrong": 1}), SOURCE)'
-    record = record_of(tmp_path, f"{dedent(function)}\n{claim}")
-    assert (record.grade, record.range) == ("exact", "for every integer k, x > 0")
 
 
 SIMPLIFIED = """

@@ -32,8 +32,6 @@ from tests.commands import Commands
 
 EXAMPLE = read_ledger(ROOT / "reports" / "example" / "ledger.json")
 DECIDED: tuple[Verdict, ...] = ("supported", "refuted")
-OPEN: tuple[Verdict, ...] = ("inconclusive", "error")
-SOME = st.lists(st.sampled_from(VERDICTS), max_size=4)
 
 
 @pytest.mark.parametrize("size", range(1, 4))
@@ -52,18 +50,6 @@ def test_one_reading_that_holds_is_enough_and_none_refutes(shape: tuple[int, ...
         readings = [list(itertools.islice(left, size)) for size in shape]
         holds = any(all(verdict == "supported" for verdict in reading) for reading in readings)
         assert outcome([], readings) == ("holds in one of its readings" if holds else "open")
-
-
-@given(SOME, st.lists(st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=3), max_size=3))
-def test_deciding_an_open_claim_overturns_no_outcome(printed: list[Verdict], readings: list[list[Verdict]]) -> None:
-    before = outcome(printed, readings)
-    for verdict in DECIDED:
-
-        def settled(all_of: list[Verdict], verdict: Verdict = verdict) -> list[Verdict]:
-            return [verdict if each in OPEN else each for each in all_of]
-
-        after = outcome(settled(printed), [settled(reading) for reading in readings])
-        assert before in ("open", after)
 
 
 def test_nothing_is_open() -> None:

@@ -27,18 +27,6 @@ def ranges(draw: st.DrawFn) -> Allowed:
     return Allowed(low=low, high=high, open=draw(st.booleans()))
 
 
-@given(measured=intervals(), allowed=ranges(), left=st.floats(0, 1), right=st.floats(0, 1))
-def test_a_narrower_interval_never_overturns_a_decision(
-    measured: Interval, allowed: Allowed, left: float, right: float
-) -> None:
-    low, high = measured.ends
-    inner_low = low + (high - low) * min(left, right)
-    inner = Interval(inner_low, max(inner_low, low + (high - low) * max(left, right)))
-    if inner.ends[1] <= high:
-        before, after = decide(measured, allowed), decide(inner, allowed)
-        assert before == "inconclusive" or after == before
-
-
 @given(measured=intervals(), allowed=ranges())
 def test_verdicts_agree_with_the_truth_of_the_statement(measured: Interval, allowed: Allowed) -> None:
     """The claim allows all values of the interval, none of them, or some."""

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from itertools import product
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lipverify import proofs
 
-# internal: the folder of proofs, and its cache
-from lipverify.claims.evidence.theorems import FOLDER, proved_rates, proved_window
+# internal: the folder of proofs, and its caches
+from lipverify.claims.evidence.theorems import FOLDER, certified, proved_rates, proved_window
+from lipverify.claims.plan import all_claims, profile_named
 from lipverify.cli import commands
+from lipverify.cli.prove import provable  # internal: the cells that ask for a proof
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Law, ReLU
-from lipverify.proofs import Proof, Theorem, checker, load, prove_layers, prove_transfer, prove_window
+from lipverify.proofs import Proof, checker, load, prove_layers, prove_transfer, prove_window
 from tests.commands import Commands
 
 SLOW = pytest.mark.slow
@@ -28,18 +31,6 @@ FALLING = {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
 LONG = EVERY | FALLING | BEST | BLOCKS
 """Marked slow because each takes seconds; tests/proofs/test_checker.py checks one of each kind, the longest in part.
 """
-
-
-NAMES = {
-    "cosine": "cosine:1.0",
-    "beside": "kinks:0.5|0.5,-1.0|-0.5,1.0",
-    "clip": "kinks:-0.5,0.5|-0.5|0.0,1.0|0.5",
-    "step": "jumps:0.5|0.0|1.0",
-}
-"""The laws of proof files whose names differ from the checker's names."""
-WINDOWS = {f"{law}-{d}" for law in ("affine", "relu") for d in range(2, 9)}
-WINDOWS |= {f"{law}-{d}" for law in ("quadratic", *NAMES) for d in (2, 3, 5)}
-WINDOWS |= {f"rough-{s}-{d}" for s, d in ((0.25, 2), (0.5, 2), (0.75, 2), (0.25, 3), (0.5, 3), (0.5, 5), (0.75, 5))}
 
 
 def run(*arguments: str) -> int:
@@ -219,25 +210,35 @@ def test_a_name_that_is_no_law_is_refused_with_the_way_out(tmp_path: Path, name:
     ids=lambda path: path.stem,
 )
 def test_a_committed_proof_is_one(path: Path) -> None:
-    proof = load(path)
-    assert proof.failures() == []
-    assert isinstance(proof, Theorem) == (path.stem in WINDOWS)
-    if isinstance(proof, Theorem):
-        law, _, d = path.stem.rpartition("-")
-        assert (proof.law, proof.d) == (NAMES.get(law, law), int(d))
+    assert load(path).failures() == []
 
 
-def test_every_committed_proof_is_used_by_a_reading() -> None:
-    ridge = {f"lt-ridge-{d}-{level}-{first}" for d in (1, 2, 5) for level in (1, 2) for first in ("yx", "yy")}
-    offsets = product(("affine", "relu"), (2, 3, 5), ("offset", "no-offset"))
-    scale = {f"scale-{law}-{d}-100-{reading}" for law, d, reading in offsets}
-    cosine = {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
-    trade = {f"tradeoff-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
-    rest = {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)} | {
-        f"dimensions-{law}" for law in ("affine", "quadratic", "relu")
-    }
-    rest |= {"lt-layers", "lt-cosine", "covariance-space", "lowrank-radius", "lowrank-tiny-ball"}
-    assert {path.stem for path in COMMITTED} == WINDOWS | LONG | ridge | scale | cosine | trade | rest
+@pytest.fixture
+def uncertified(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The checker believes every proof file, and no answer of it is kept after the test."""
+    monkeypatch.setattr(checker, "failures", lambda data: [])
+    proved_window.cache_clear()
+    yield
+    proved_window.cache_clear()
+    certified.cache_clear()
+
+
+@pytest.mark.usefixtures("uncertified")
+def test_every_committed_proof_is_asked_for_by_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All claims are measured that rest on proofs; a file whose proof is of something else than its name is refused."""
+    proofs, asked = {path.stem: load(path) for path in COMMITTED}, set()
+
+    def named(name: str, prove: Callable[[], Proof]) -> Proof:
+        asked.add(name)
+        return proofs.get(name) or prove()  # the full profile has dimensions without a file
+
+    monkeypatch.setattr("lipverify.claims.evidence.theorems.committed", named)
+    results: dict[str, Any] = {}
+    for plan in (plan for claim in all_claims(profile_named("full")) for plan in provable(claim)):
+        for needed in plan.measurement.with_needs():
+            if needed.address not in results:
+                results[needed.address] = needed.run(*(results[need.address] for need in needed.needs))
+    assert asked >= set(proofs)
 
 
 def test_check_proof_accepts_and_rejects(lipverify: Commands, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
 
 import mpmath
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import dblquad
 
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import (
@@ -63,47 +61,6 @@ def test_inverse_moments_of_the_density(d: int, more: int) -> None:
     allowed = 64 * (n + d) * EPS + rule.error
     target(max(errors) / allowed)
     assert max(errors) <= allowed
-
-
-@given(n=st.integers(1, 40))
-def test_one_dimension_is_the_chi_square_law(n: int) -> None:
-    rule = spectral_rule(n, 1)
-    found = rule.mean(np.asarray(np.exp(-rule.t / 3)))
-    assert found == pytest.approx((1 + 2 / 3) ** (-n / 2), rel=256 * EPS)
-
-
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_two_dimensions_by_the_joint_density(n: int) -> None:
-    """|t_1 - t_2| (t_1 t_2)^((n-3)/2) e^{-(t_1+t_2)/2}, integrated in the roots of t."""
-
-    def joint(x: float, y: float) -> float:
-        return 4 * abs(x * x - y * y) * (x * y) ** (n - 2) * math.exp(-(x * x + y * y) / 2)
-
-    mass, mass_error = dblquad(joint, 0, 14, 0, lambda x: x, epsabs=0, epsrel=1e-12)
-    both, both_error = dblquad(
-        lambda y, x: joint(x, y) * (1 / (1 + x * x) + 1 / (1 + y * y)), 0, 14, 0, lambda x: x, epsabs=0, epsrel=1e-12
-    )
-    rule = spectral_rule(n, 2)
-    allowed = mass_error / mass + both_error / both + rule.error + 256 * EPS
-    assert allowed < 1e-9
-    assert abs(rule.mean(1 / (1 + rule.t)) / (both / mass) - 1) <= allowed
-
-
-@pytest.mark.parametrize(("n", "d"), [(20, 10), (9, 9), (12, 7)])
-def test_the_density_against_sampled_matrices(n: int, d: int) -> None:
-    """At five standard errors, six numbers: a false alarm once in 3e5; and the density of another n is detected."""
-    contexts = draw_contexts(Prompts(d=d, n=n, sigma=UniformNoise(0.0)), 20_000, 1, f"density/{n}")
-    values = np.asarray(np.linalg.eigvalsh(contexts.covariance), dtype=np.float64)
-    functions: list[Callable[[Floats], Floats]] = [
-        lambda t: np.asarray(1 / (1 + t)),
-        lambda t: np.asarray(np.exp(-t / 10)),
-    ]
-    for f in functions:
-        sample = f(values).sum(axis=1)
-        error = sample.std() / math.sqrt(len(sample))
-        right, wrong = (spectral_rule(k, d) for k in (n, n + 1))
-        assert abs(right.mean(f(right.t)) - sample.mean()) <= 5 * error
-        assert abs(wrong.mean(f(wrong.t)) - sample.mean()) > 5 * error
 
 
 def test_a_rule_reaches_as_far_as_its_degree() -> None:

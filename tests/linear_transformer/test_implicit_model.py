@@ -15,7 +15,6 @@ from lipverify.checks.linear_transformers.implicit_step import in_integers, miss
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, GDPlusPlus, Layer, SingleHead, Tokens, forward, readout, trajectory
-from lipverify.linear_transformer.implicit import start  # internal: the start, with and without the query as a key
 
 # internal: the type of any layer, and the check that refuses layers of another size
 from lipverify.linear_transformer.layer import Parametrisation
@@ -144,13 +143,6 @@ def test_the_query_is_never_a_key() -> None:
     np.testing.assert_allclose(
         other.query, 5 * one.query, rtol=0, atol=float(np.max(rounding_bound(5 * query, context, layers)))
     )
-
-
-def test_the_start_is_the_identity() -> None:
-    state = start(np.ones((2, 3, 4, 4)))
-    assert state.M.shape == (2, 3, 3, 3)
-    assert state.a.shape == (2, 3)
-    assert np.array_equal(state.map, np.broadcast_to(np.eye(4), (2, 3, 4, 4)))
 
 
 @given(xx=WEIGHTS, xy=WEIGHTS, yx=WEIGHTS, yy=WEIGHTS)

@@ -27,36 +27,12 @@ from lipverify.checks.linear_transformers.layer_counts import (
     log_condition_reached,
     log_log_accuracy_reached,
 )
-from lipverify.foundation import normals
-from lipverify.linear_transformer import GDPlusPlus, readout
+from lipverify.linear_transformer import GDPlusPlus
 from lipverify.linear_transformer.gdplusplus.loss import follow  # internal: the recursion on one eigenvalue
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 METHODS = (MINIMAX, UNIVERSAL)
-
-
-@given(
-    eigenvalues=st.lists(log_floats(0.1, 2.0), min_size=1, max_size=4),
-    weights=st.lists(st.tuples(st.floats(-0.4, 0.4), st.floats(-1.0, 1.0)), min_size=1, max_size=4),
-)
-def test_the_recursion_is_the_forward_pass_in_the_eigenbasis(
-    eigenvalues: list[float], weights: list[tuple[float, float]]
-) -> None:
-    """Within the relative error of a polynomial whose terms are bounded by the same recursion with absolute values."""
-    d, t = len(eigenvalues), np.asarray(eigenvalues)
-    layers = [GDPlusPlus(xx, yx) for xx, yx in weights]
-    V = np.linalg.qr(normals(0, f"recursion/{d}", 0, (d, d)))[0]
-    w = normals(1, f"recursion/{d}", 0, (d,))
-    sigma = V @ np.diag(t) @ V.T
-    gram = np.block([[sigma, (sigma @ w)[:, None]], [(sigma @ w)[None], np.asarray([[w @ sigma @ w + 1]])]])
-    got = readout(gram, [layer.layer(d) for layer in layers]).w
-    wanted = V @ (follow(t, layers).p * t * (V.T @ w))
-    size = follow(t, [GDPlusPlus(abs(xx), abs(yx)) for xx, yx in weights])
-    scale = float(np.max((1 + np.abs(size.r)) * np.abs(size.m) ** 2)) * float(np.linalg.norm(w))
-    error = float(np.max(np.abs(got - wanted))) / (256 * len(layers) * EPS * scale)
-    target(error)
-    assert error <= 1
 
 
 @given(t=log_floats(1e-3, 1.0), layers=st.integers(1, 6), method=st.sampled_from(METHODS))

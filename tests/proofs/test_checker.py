@@ -368,9 +368,9 @@ def test_an_unreadable_file_does_not_stop_the_next_check(
     ("name", "places", "text", "says"),
     [
         ("affine-3", ("law",), "link:" + ",".join(["1"] * 401), "at most 400 numbers"),
-        ("optimum-cosine-1-2-1000-13", ("given", "law"), "zonal:" + ",".join(["1"] * 401), "at most 400 numbers"),
+        ("optimum-cosine-3-2-1000-13", ("given", "law"), "zonal:" + ",".join(["1"] * 401), "at most 400 numbers"),
         ("rising-affine-2-3", ("lemmas", 0, "constants", "w_2"), "1e4", "up to 500"),
-        ("optimum-cosine-1-2-1000-13", ("lemmas", 0, "constants", "at"), "1e6", "up to 500"),
+        ("optimum-cosine-3-2-1000-13", ("lemmas", 0, "constants", "at"), "1e6", "up to 500"),
         ("covariance-space", ("given", "M"), ["1e30", "1"], "at most 100"),
         ("every-affine-3", ("lemmas", 10, "constants", "rho"), "1e9", "up to 100"),
     ],

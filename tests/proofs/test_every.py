@@ -496,7 +496,7 @@ def committed() -> dict[str, Proof]:
         (lipschitz_constants.proved_ratio, (3,), "affine-3"),
         (transfer.proved_display, (2, 2.0), "relu-2"),
         (value_matrix.proved_scale, ("affine", 2, 100), "scale-affine-2-100-offset"),
-        (window_moves.proved_windows, (2, 1000, 13.0, 1.0, 3.0), "optimum-cosine-1-2-1000-13"),
+        (window_moves.proved_windows, (2, 1000, 13.0, 3.0, 4.0), "optimum-cosine-3-2-1000-13"),
         (lowrank_radius.proved_best, (2, 1, 2, 0.0, 1.2), "lowrank-best-2-1-2"),
         (cosines.every_length, (3,), "lt-cosine"),
         (layer_counts.every_offset, (), "lt-layers"),

@@ -37,7 +37,7 @@ from lipverify.proofs import (
 from lipverify.proofs.checker.kernel import curves, form
 
 # internal: averages over contexts, of which a lemma keeps only the bounds
-from lipverify.proofs.checker.kernel.contexts import STRIP, averages, gauss
+from lipverify.proofs.checker.kernel.contexts import STRIP, gauss
 
 # internal: the lemmas about one problem, compared with the exact method
 from lipverify.proofs.checker.one_problem import circle, optima
@@ -211,26 +211,6 @@ def test_a_remembered_result_is_that_of_the_same_facts_to_the_last_bit() -> None
         product({"n": 3, "w": third})
         product({"n": 2, "w": third})  # the first of the last three was forgotten
         assert len(seen) == 5
-
-
-@pytest.mark.parametrize("d", [2, 3, 5, 8])
-def test_averages_by_sampling_whole_contexts(d: int) -> None:
-    n, w, rng = 12, 2.0, np.random.default_rng(5)
-    x = rng.standard_normal((40_000, n, d))
-    t = x[:, :, 0] / np.linalg.norm(x, axis=2)
-    a = np.exp(w * t)
-    a /= a.sum(axis=1, keepdims=True)
-    found, h = averages(d, n, arb(w), (1, 2)), {1: 1 - t, 2: 1 - (d * t**2 - 1) / (d - 1)}
-    for j in (1, 2):
-        alone, whole = np.sum(a**2 * h[j], axis=1), np.sum(a * h[j], axis=1)
-        for ball, drawn in (
-            (found.alone[j], alone),
-            (found.mean[j], whole),
-            (found.pairs[j], whole**2 - np.sum((a * h[j]) ** 2, axis=1)),
-        ):
-            error = drawn.std() / math.sqrt(len(drawn))
-            assert error < 0.02 * drawn.mean()
-            assert abs(drawn.mean() - float(ball.mid())) < 5 * error
 
 
 @pytest.mark.parametrize("d", [2, 3, 4, 7])

@@ -132,7 +132,6 @@ class Power:
 
 
 AT_ZERO = together(problem=SMALL, w=st.just(0.0))
-ONE_WINDOW = together(problem=SMALL, w=windows(0.1, 100.0))
 SCALED = together(problem=SMALL, w=windows(0.0, 100.0), factor=constants(1.5, 10.0))
 
 POWER: dict[str, Power] = {

@@ -37,7 +37,8 @@ def outside(law: Law, d: int, n: int, w: float, route: Any = None) -> Outcome:
     return Outcome(law.name, "ball", ratio=float(ratio), claimed=float(terms.bias_error / terms.bias))
 
 
-@pytest.mark.parametrize("route", [None, "ridge", "zonal"])
+# by default both routes are taken, and the better one is kept
+@pytest.mark.parametrize("route", [pytest.param(None, marks=pytest.mark.slow), "ridge", "zonal"])
 @pytest.mark.parametrize(
     ("L", "d", "n", "w"),
     [

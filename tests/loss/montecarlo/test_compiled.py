@@ -526,14 +526,6 @@ def test_the_place_of_a_bundle_is_a_product_of_128_bits(j: int, n: int) -> None:
     assert high.value << 64 | low.value == j * (2 + -(-n // 2))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 1000])
-@pytest.mark.parametrize("d", [2, 3, 8, 50])
-@pytest.mark.parametrize("law", LAWS)
-def test_samples_are_those_of_the_definition(law: str, d: int, n: int) -> None:
-    asked = Question(law, 2.5, d, n, GRID, key_of(law, d, n), first=11, bundles=6)
-    assert deviation(asked, host_samples(host_library(), asked)) <= 1
-
-
 @given(
     law=st.sampled_from(LAWS),
     L=log_floats(0.1, 30.0),

@@ -87,16 +87,6 @@ def native_samples(asked: Question) -> tuple[Floats, Floats]:
 
 
 @needs_compiler
-@pytest.mark.parametrize("n", [1, 2, 7, 1000, 2049])
-@pytest.mark.parametrize("d", [2, 3, 8, 50])
-@pytest.mark.parametrize("law", LAWS)
-def test_samples_are_those_of_the_definition(law: str, d: int, n: int) -> None:
-    """A full and a part of a group of bundles; one tile and several; contexts that lanes share."""
-    asked = Question(law, 2.5, d, n, GRID, key_of(law, d, n), first=2**40, bundles=9 if n < 2000 else 2)
-    assert deviation(asked, native_samples(asked)) <= 1
-
-
-@needs_compiler
 @pytest.mark.parametrize(("d", "n"), [(2, 7), (3, 1), (50, 2), (8, 1000)])
 @pytest.mark.parametrize("law", [Affine(), Linear(2.0), ReLU(), Cosine(2.5), Quadratic(2.0)])
 def test_samples_are_those_of_reduced_sampling(law: Law, d: int, n: int) -> None:
