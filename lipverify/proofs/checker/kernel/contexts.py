@@ -13,14 +13,12 @@ an argument of at most 2b and the others add to a positive number, so that the s
 the sizes (|r e^{iv} + R| >= (r + R) cos(v/2)), and F is at most H^2 / cos(b)^2, with |h| <= H = 1 + rho^l there.
 
 **lambda.** 1/S^2 is the integral of lambda e^{-lambda S}: with u = log lambda, s = w (1 - t), A_k[h](u) = E h
-e^{k(u-s)} exp(-e^{u-s}) and phi = E exp(-e^{u-s}), the first two averages are the integrals over u of n A_2[h]
-phi^{n-1} and n (n-1) A_1[h]^2 phi^{n-2}, of which the trapezoidal rule of step q takes a sum. As the a_j add to 1, E
-sum a_i h_i is E sum a_i^2 h_i and the integral of n (n-1) A_1[h] A_1[1] phi^{n-2}: that of n A_1[h] phi^{n-1} would
-need twice as many u, as it falls like e^u before u_0 and not like e^{2u}. In the strip |Im u| <= b |A_k[h](x + ib)| <=
-cos(b)^{-k} A_k[h](x + log cos b), so that the rule is off by at most eta H^2, eta = 2 cos(b)^{-2} / (e^{2 pi b / q} -
-1) (Trefethen and Weideman, SIAM Review 56 (2014), theorem 5.1).
+e^{k(u-s)} exp(-e^{u-s}) and phi = E exp(-e^{u-s}), the averages are the integrals over u of n A_2[h] phi^{n-1}, n
+(n-1) A_1[h]^2 phi^{n-2} and n A_1[h] phi^{n-1}, of which the trapezoidal rule of step q takes a sum. In the strip |Im
+u| <= b |A_k[h](x + ib)| <= cos(b)^{-k} A_k[h](x + log cos b), so that the rule is off by at most eta H^2, eta = 2
+cos(b)^{-2} / (e^{2 pi b / q} - 1) (Trefethen and Weideman, SIAM Review 56 (2014), theorem 5.1).
 
-**Ends.** The nodes before u_0 <= 0 add at most n^2 H^2 e^{2 u_0}, an integral of e^{2u}. Those beyond u_J
+**Ends.** The nodes before u_0 <= 0 add at most n H e^{u_0} + n^2 H^2 e^{2 u_0}, integrals of e^{ku}. Those beyond u_J
 = 2w + y, y >= log 2, add at most n^2 H^2 (1 + e^y) e^{-e^y}, since s is at most 2w: an integral of e^{2v} e^{-e^v}
 over v = u - 2w; and at most 2 n^2 H^2 phi(u_J)^{n-2}, since phi falls and the trapezoidal sum of e^{kv} e^{-e^v}, k =
 1 or 2, is 2 at most for q <= 1.
@@ -38,7 +36,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import accumulate, repeat
-from operator import add, mul
+from operator import mul
 
 from flint import arb, arb_mat, arb_poly, ctx
 
@@ -81,7 +79,7 @@ def averages(
 ) -> Averages:
     """The averages at one w >= 0 for n >= 2 tokens, off by e^-goal or so.
 
-    With `weights` k_l of the degrees `alone` and `mean` have one entry, of degree 0: the sum of k_l times those of l.
+    With `weights` k_l of the degrees `alone` has one entry, of degree 0: the sum of k_l E sum a_i^2 h_i.
     """
     if not w <= 500:  # the time of a check is bounded
         raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to 500")
@@ -89,19 +87,17 @@ def averages(
         m, exchanged = exchange(d, n, w, max(degrees), goal)
         t, p = gauss(d, m)
         (halves, q, eta), ends = trapezoids(goal), arb(n) ** 2 * 4
-        wanted = goal + 2 * math.log(2 * n) + 2 * SPARE
-        first = -arb(math.ceil(wanted / 2))
+        first, wanted = -arb(math.ceil(goal + math.log(2 * n) + SPARE)), goal + 2 * math.log(2 * n) + 2 * SPARE
         h, c, end = deficits(d, m, tuple(degrees)), wanted + SPARE, 2 * w + arb(wanted + 2).log()
-        factors = None if weights is None else [weights[degree] for degree in degrees]
-        singly = h if factors is None else [summed(h, factors)]
+        sizes = [arb(1)] * len(h) if weights is None else [sum(weights.values(), arb(0))]
+        singly = h if weights is None else [summed(h, [weights[degree] for degree in degrees])]
         nothing = arb(-wanted).exp()  # from where phi^{n-2} is less on; whatever is chosen here, the ends are bounded
-        g, every = [(-w * (1 - x)).exp() for x in t], [arb(1)] * m
-        once, twice = [every, *h], [every, *singly]
-        last, phi, one, two = sums(g, p, once, twice, first, halves, c, lambda u, x: u >= end or x ** (n - 2) < nothing)
+        g, twice = [(-w * (1 - x)).exp() for x in t], [[arb(1)] * m, *singly]
+        last, phi, one, two = sums(g, p, h, twice, first, halves, c, lambda u, x: u >= end or x ** (n - 2) < nothing)
         y, beyond = last - 2 * w, 2 * phi[-1].abs_upper() ** (n - 2)
         if y > arb(2).log():
             beyond = beyond.min((1 + y.exp()) * (-y.exp()).exp())
-        left_out = 4 * eta + ends * beyond + ends * (2 * first).exp()
+        left_out = 4 * eta + ends * beyond + 2 * n * first.exp() + ends * (2 * first).exp()
         error = arb(0, (left_out + exchanged).abs_upper())
         if not (m > d and q <= 1):
             raise ValueError(f"w = {w}: too few nodes")
@@ -113,18 +109,11 @@ def averages(
             """The sums over u of products with the others."""
             return [n * q * entry for entry in (arb_mat([others]) * arb_mat(table)).entries()]
 
-        def weighed(values: list[Ball]) -> list[Ball]:
-            """The values of all degrees, or their sum with the weights."""
-            return values if factors is None else [sum(map(mul, factors, values), arb(0))]
-
-        sizes = [arb(1), *weighed([arb(1)] * len(h))]
-        noise, *alone = [x + size * error for x, size in zip(total(single, two), sizes, strict=True)]
-        squares, products = [[x * x for x in row[1:]] for row in one], [[row[0] * x for x in row[1:]] for row in one]
-        pairs, others = ([(n - 1) * x + error for x in total(double, table)] for table in (squares, products))
-        mean = list(map(add, alone, weighed(others)))
-    entries = degrees if weights is None else [0]
-    columns = (entries, alone), (degrees, pairs), (entries, mean)
-    return Averages(noise, *(dict(zip(keys, column, strict=True)) for keys, column in columns))
+        alone = [x + size * error for x, size in zip(total(single, two), [arb(1), *sizes], strict=True)]
+        mean = [x + error for x in total(single, one)]
+        pairs = [(n - 1) * x + error for x in total(double, [[x * x for x in row] for row in one])]
+    by_degree = (dict(zip(degrees, column, strict=True)) for column in (pairs, mean))
+    return Averages(alone[0], dict(zip(degrees if weights is None else [0], alone[1:], strict=True)), *by_degree)
 
 
 def summed(columns: Columns, factors: Sequence[Ball]) -> list[Ball]:

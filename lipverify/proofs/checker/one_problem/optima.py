@@ -75,8 +75,8 @@ def listed(k: Known, w: Ball) -> tuple[Ball, Ball, Ball]:
     """E sum a_i^2, and B and G of the degrees that are listed, at one w."""
     weights, _ = spectrum(k)
     means = averages(k["d"], k["n"], w, sorted(weights), weights=weights)
-    pairs = sum((value * means.pairs[j] for j, value in weights.items()), arb(0))
-    return means.noise, 2 * means.alone[0] + pairs, means.mean[0]
+    pairs, gap = (sum((value * by[j] for j, value in weights.items()), arb(0)) for by in (means.pairs, means.mean))
+    return means.noise, 2 * means.alone[0] + pairs, gap
 
 
 @remembered("law", "d", "n", "L", "sigma", "stop")
