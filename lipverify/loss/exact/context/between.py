@@ -57,8 +57,9 @@ CHECK, FINER = 0.31, 4
 """The point of a panel, in [-1, 1], at which the table is checked, and the additional nodes of the rules for that."""
 SETTLED, SAFETY = 5e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-MOST_COLUMNS = 220
-"""Most panels of a table of means over phi times nodes in fold; with more, a rule for every gamma is as fast."""
+EXACT, MOST_COLUMNS = 1e-13, 220
+"""The error of a polynomial in fold, and most panels times nodes in fold of a table of means over phi: with more, a rule
+for every pair is as fast."""
 LONGEST, HARMONICS = 1120, 16
 """Most harmonics of a sum, and their number at a time."""
 WIDE = 2.0
@@ -457,18 +458,18 @@ class Between:
 
     @cached_property
     def _by_table(self) -> Callable[[Floats, Floats], Floats]:
-        """`_over_phi` by a table, several times faster for hundreds of gamma, where windows are narrow.
+        """`_over_phi` by a table where windows are narrow, several times faster for hundreds of gamma.
 
-        With start = w - span - fold, fold = log(2 cosh z), it is span^{-(d-2)/2} times a function of start that hardly
-        depends on fold: a polynomial of low degree in fold is exact to rounding.
+        With start = w - span - fold, fold = log(2 cosh z), a mean is span^{-(d-2)/2} times a function of start that
+        hardly depends on fold: a polynomial of low degree in fold gives its logarithm to rounding.
         """
-        d, w, (first, *_, before, end) = self.others.d, self.others.w, self.others.panels.tolist()
+        d, w, (first, before, end) = self.others.d, self.others.w, self.others.panels[[0, -2, -1]].tolist()
         growth = self.others.log_q(np.array([first])) - self.others.log_q(np.array([end]))
         half = (DROP + math.log(2) + max(float(growth[0]), 0.0) / 2) / 2  # of the range of fold, see `_edges`
-        distance = (w - end - math.log(2)) / half - 1  # from its middle to span = 0, where there is a pole
-        if d == 2 or distance < 4 or self.others.ratio is not None:
+        distance = (w - end - math.log(2)) / half - 1  # from its middle to span = 0, where the logarithm is singular
+        if d == 2 or distance < 4 or before <= 0 or self.others.ratio is not None:
             return self._over_phi
-        size, grading = math.ceil(30 / math.acosh(distance)), LogGrading(d, w, Q_SHARE)
+        size, grading = math.ceil(-math.log(EXACT) / math.acosh(distance)), LogGrading(d, w, Q_SHARE)
         if size * grading.panels(-math.log(2), end, 1.0).size > MOST_COLUMNS:
             return self._over_phi
         fold = math.log(2) + half * (1 + chebyshev_points(size)[:, None])
@@ -478,7 +479,7 @@ class Between:
             means = self._over_phi(np.tile(start, size), span.ravel()).reshape(span.shape)
             return to_coefficients(size) @ np.log(np.maximum(means, TINY) * half_power(span / w, d - 2))
 
-        # the logarithm has a pole at the end, in a panel where the mean is far below rounding
+        # at the end the logarithm is singular, so a panel there is short: in it the mean is far below rounding
         ends = (before, (before + end) / 2, (before + 3 * end) / 4, end)
         tables = Graded.of(rows, grading, -math.log(2) - 1e-9, *ends)
         columns = np.stack([table.coefficients for table in tables], axis=-1)
@@ -492,6 +493,7 @@ class Between:
         return means
 
     def _over_phi(self, start: Floats, span: Floats) -> Floats:
+        """The means of all pairs, `ROWS` at a time."""
         blocks = (slice(i, i + ROWS) for i in range(0, start.size, ROWS))
         return np.concatenate([self._means(start[block], span[block]) for block in blocks], axis=1)
 
