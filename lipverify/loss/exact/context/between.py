@@ -58,8 +58,8 @@ CHECK, FINER = 0.31, 4
 SETTLED, SAFETY = 5e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
 EXACT, MOST_COLUMNS = 1e-13, 220
-"""The error of a polynomial in fold, and most panels times nodes in fold of a table of means over phi: with more, a rule
-for every pair is as fast."""
+"""The error of a polynomial in fold, and most panels times nodes in fold of a table of means over phi: with more, rules
+for every pair are as fast."""
 LONGEST, HARMONICS = 1120, 16
 """Most harmonics of a sum, and their number at a time."""
 WIDE = 2.0
