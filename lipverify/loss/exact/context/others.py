@@ -102,13 +102,7 @@ class Integrals:
     n: float
     rate: Graded  # log(-log phi)
     top: float  # the end of that table
-    grading: LogGrading  # a coordinate in which Q is tabulated
     factors: Factors
-
-    @property
-    def inner(self) -> float:
-        """Beyond this x the end of phi's table matters, where little of the integral is left."""
-        return self.top - ABOVE
 
     def __call__(self, x: Floats) -> Floats:
         """Rows of log Q_{m,k}, followed by the ratios."""
@@ -158,9 +152,10 @@ def tables(
     # beyond 2 w + 5 even the farthest token has lambda g > 148, and phi is negligible
     top = min(reach + ABOVE, 2 * w + 5)
     rate = log_rate(d, w, low, top)
-    integrals = Integrals(k, n, rate, top, LogGrading(d, w, Q_SHARE), factors)
-    first, inner = -math.log(k) - 1e-9, integrals.inner
-    graded = Graded.of(integrals, integrals.grading, first, *([inner] if first < inner < farthest else []), farthest)
+    # beyond `inner` the end of phi's table matters, where little of the integral is left
+    first, inner = -math.log(k) - 1e-9, top - ABOVE
+    ends = (first, *([inner] if first < inner < farthest else []), farthest)
+    graded = Graded.of(Integrals(k, n, rate, top, factors), LogGrading(d, w, Q_SHARE), *ends)
     # the power multiplies the error of log(-log phi) by -n log phi, which is one or two under the integral
     gap = 4 * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
     return tuple(graded[:k]), tuple(graded[k:]) or None, gap
