@@ -28,7 +28,7 @@ def _least(values: np.ndarray, errors: np.ndarray, sign: int) -> Value:
     return float(slope.min()), float(2 * np.max(errors / values) / STEP)
 
 
-NEAR = 0.01
+NEAR = 1e-3
 """Half the length of the interval around each w on which a polynomial gives the certified derivative."""
 
 

@@ -84,6 +84,14 @@ def integer_power(x: Floats, k: int) -> Floats:
     return half * half * x if k % 2 else half * half
 
 
+def half_power(x: Floats, twice: int) -> Floats:
+    """x^(twice / 2) for x > 0 and twice >= -1."""
+    if twice < 0:
+        return np.asarray(1 / np.sqrt(x))
+    whole = integer_power(x, twice // 2)
+    return whole * np.sqrt(x) if twice % 2 else whole
+
+
 @cache
 def root_rule(order: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre on [0, 1] under a polynomial map flat at both ends, where a root |x|^s becomes x^{6 s + 5}."""
@@ -122,7 +130,7 @@ def chebyshev_values(x: Floats, size: int) -> Floats:
 def clenshaw(coefficients: Floats, column: NDArray[np.intp], x: Floats) -> Floats:
     """sum_k c_k T_k(x), by Clenshaw's recurrence; every x has the column of coefficients (k, column) with its index."""
     double = 2 * x
-    after, later = np.zeros_like(x), np.zeros_like(x)
+    after, later = np.zeros((2, *x.shape))
     for row in coefficients[:0:-1]:
         after, later = row[column] + double * after - later, after
     return np.asarray(coefficients[0][column] + x * after - later)
@@ -264,17 +272,20 @@ class Graded:
 
     def __call__(self, u: Floats) -> Floats:
         """Values at u, which is clipped to the range."""
-        u = np.clip(u, self.edges[0], self.edges[-1])
+        return clenshaw(self.coefficients, *self.place(u))
+
+    def place(self, u: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """The part of a panel that holds each u, as a column of the coefficients, and the place in it, in [-1, 1]."""
+        u = np.minimum(np.maximum(u, self.edges[0]), self.edges[-1])
         # find the panel by search, and its part, of equal length, by division
-        panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
+        panel = np.searchsorted(self.edges[1:-1], u)
         position = (u - self.edges[panel]) * (self.parts / np.diff(self.edges))[panel]
-        part = np.clip(position.astype(np.intp), 0, self.parts - 1)
-        return clenshaw(self.coefficients, self.parts * panel + part, 2 * (position - part) - 1)
+        part = np.minimum(position.astype(np.intp), self.parts - 1)
+        return self.parts * panel + part, 2 * (position - part) - 1
 
     def tail(self, u: Floats) -> Floats:
         """The last coefficients on the panel of every u."""
-        panel = np.searchsorted(self.edges, u) - 1
-        return self.tails[np.clip(panel, 0, self.tails.size - 1)]
+        return self.tails[np.searchsorted(self.edges[1:-1], u)]
 
 
 @cache

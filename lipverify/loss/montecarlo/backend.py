@@ -80,7 +80,7 @@ def _native() -> Backend:
     from lipverify.loss.montecarlo.compiled import native
 
     native.require_compiler()
-    return Backend(compiled=native.samples, tokens=2**18)
+    return Backend(compiled=native.samples, tokens=2**20)
 
 
 def _cupy(device: Any = None) -> Backend:

@@ -60,14 +60,14 @@ MANY = 64
 @lru_cache(maxsize=256)
 def largest_spread(d: int, n: int, w: float, log_chance: float | None = None) -> float:
     """c with P(sum_i a_i (1 - t_i) > c) <= e^-log_chance, by default negligible; 2 is the largest possible value."""
-    near, mass, g = _weighted(d, w)
+    (near, mass, g), allowed = _weighted(d, w), _wanted(n, log_chance)
     if mass @ g * n < 1:  # w so large that a window holds no token
         return 2.0
 
-    def chance(c: float) -> float:
-        return _log_chance(g * (near - c), mass, n)
+    def rare(c: float) -> bool:
+        return _is_rare(g * (near - c), mass, n, allowed)
 
-    return _beyond(chance, float(mass @ (g * near) / (mass @ g)), 2.0, _wanted(n, log_chance))
+    return _beyond(rare, float(mass @ (g * near) / (mass @ g)), 2.0)
 
 
 @lru_cache(maxsize=256)
@@ -83,22 +83,22 @@ def largest_distance(d: int, n: int, w: float, log_chance: float) -> float:
     squares = (near * (2 - near))[:, None] * np.cos(angle) ** 2 + near[:, None] ** 2
     r, mass = np.sqrt(squares).ravel(), np.outer(mass, shares / shares.sum()).ravel()
     g = np.repeat(g, x.size)
-    return _beyond(lambda c: _log_chance(g * (r - c), mass, n), float(mass @ (g * r) / (mass @ g)), 2.0, -log_chance)
+    return _beyond(lambda c: _is_rare(g * (r - c), mass, n, -log_chance), float(mass @ (g * r) / (mass @ g)), 2.0)
 
 
 @lru_cache(maxsize=256)
 def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> float:
     """c with P(sum_i a_i^2 > c) <= e^-log_chance, by default negligible; 1 is the largest possible value."""
-    _, mass, g = _weighted(d, w)
+    (_, mass, g), allowed = _weighted(d, w), _wanted(n, log_chance)
     mean = float(mass @ g)
     if mean * n < 1:
         return 1.0
 
-    def chance(c: float) -> float:
+    def rare(c: float) -> bool:
         anchors = (share * n * mean for share in (0.2, 0.4, 0.6, 0.8, 0.95))  # few near tokens have the largest squares
-        return min(_log_chance(g * g - 2 * a * c * g + c * a * a / n, mass, n) for a in anchors)
+        return any(_is_rare(g * g - 2 * a * c * g + c * a * a / n, mass, n, allowed) for a in anchors)
 
-    return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1.0, _wanted(n, log_chance))
+    return _beyond(rare, float(mass @ (g * g)) / (n * mean**2), 1.0)
 
 
 @lru_cache(maxsize=256)
@@ -109,14 +109,14 @@ def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) ->
     if mean * n < 1:
         return 1 / n
     allowed = _wanted(n, log_chance) - math.log(INTERVALS + 2)
-    most = _beyond(lambda S: _log_chance(g - S, mass, n), mean, 1.0, allowed)
-    least = _beyond(lambda S: _log_chance(S - g, mass, n), mean, max(float(g.min()), 1e-300), allowed)
+    most = _beyond(lambda S: _is_rare(g - S, mass, n, allowed), mean, 1.0)
+    least = _beyond(lambda S: _is_rare(S - g, mass, n, allowed), mean, max(float(g.min()), 1e-300))
     ends = n * np.geomspace(least, most, INTERVALS + 1)
 
-    def chance(c: float) -> float:
-        return max(_log_chance(c * ((a + b) * g - a * b / n) - g * g, mass, n) for a, b in pairwise(ends))
+    def rare(c: float) -> bool:
+        return all(_is_rare(c * ((a + b) * g - a * b / n) - g * g, mass, n, allowed) for a, b in pairwise(ends))
 
-    return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1 / n, allowed)
+    return _beyond(rare, float(mass @ (g * g)) / (n * mean**2), 1 / n)
 
 
 def _weighted(d: int, w: float) -> tuple[Floats, Floats, Floats]:
@@ -133,16 +133,16 @@ def _weighted(d: int, w: float) -> tuple[Floats, Floats, Floats]:
     return near, mass / np.sum(mass), np.exp(-min(w, 1e300) * near)
 
 
-def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
-    """log of Chernoff's bound on P(sum of n independent Y > 0), at the best of some rates; 0 if E Y >= 0."""
+def _is_rare(Y: Floats, mass: Floats, n: int, allowed: float) -> bool:
+    """True if Chernoff's bound on P(sum of n independent Y > 0) is e^allowed at most, at some rate."""
     if mass @ Y >= 0:
-        return 0.0
+        return False
     Y, mass = Y[mass > 0], mass[mass > 0]  # in high dimensions the shares near the poles underflow to 0
     # a bound holds at every rate, and between two of these at most 5 % of its logarithm is lost; the best ones are
     # beyond 1/n and below the logarithm of the wanted probability, in units of the largest Y
     powers = np.exp(np.arange(-math.log(n), 4.5, 0.4))[:, None] * (Y / np.max(Y))
     top = powers.max(axis=1)
-    return min(0.0, n * float(np.min(top + np.log(np.exp(powers - top[:, None]) @ mass))))
+    return n * float(np.min(top + np.log(np.exp(powers - top[:, None]) @ mass))) <= allowed
 
 
 def _wanted(n: int, log_chance: float | None) -> float:
@@ -150,12 +150,12 @@ def _wanted(n: int, log_chance: float | None) -> float:
     return -(37.0 + math.log(n) if log_chance is None else log_chance)
 
 
-def _beyond(chance: Callable[[float], float], mean: float, end: float, allowed: float) -> float:
-    """The c nearest to `mean`, or slightly further, at which the log of the probability bound is small enough."""
+def _beyond(rare: Callable[[float], bool], mean: float, end: float) -> float:
+    """The c nearest to `mean`, or slightly further, that is rare enough."""
     inside, outside = math.log(mean), math.log(end)
     while abs(outside - inside) > 0.01:
         middle = (inside + outside) / 2
-        inside, outside = (inside, middle) if chance(math.exp(middle)) <= allowed else (middle, outside)
+        inside, outside = (inside, middle) if rare(math.exp(middle)) else (middle, outside)
     return math.exp(outside)
 
 

@@ -23,6 +23,7 @@ from lipverify.loss.exact import (
 from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points  # internal: phi at nodes of u
 from lipverify.loss.exact.context.between import (  # internal: the density itself
     FINE,
+    Between,
     Harmonics,
     Series,
     Short,
@@ -33,6 +34,7 @@ from lipverify.loss.exact.context.between import (  # internal: the density itse
     pair_density,
 )
 from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
+from lipverify.loss.exact.context.others import counted  # internal: what other tokens do to two
 from lipverify.loss.exact.ridge.angles import bias_by_angles  # internal: one method of several, on its own
 from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
 from lipverify.loss.exact.variograms.pieces import Source  # internal: where a variogram's values come from
@@ -164,6 +166,21 @@ def test_short_sums_agree_with_the_table(d: int, n: float, w: float) -> None:
     ratio = float(weight @ np.abs(one - other)[0] / (weight @ (one * off + other * (other_off + 2e-13))[0]))
     target(ratio)
     assert ratio <= 1
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "w"), [(3, 1e6, 1e5), (5, 1e9, 1e5), (7, 1e6, 1e6), (10, 1e9, 300.0), (10, 1e9, 1e5)]
+)
+def test_a_table_of_means_gives_the_density_of_a_rule_for_every_pair(d: int, n: float, w: float) -> None:
+    """Where windows are narrow: with order 28 in place of 18, the rule alone would be as exact as the table."""
+    effect = counted(2, Contexts.at(d, n, np.array([w])).row(0), powers)
+    by_table, by_rule = Between(effect, 18, True), Between(effect, 28, False)
+    assert by_table._by_table != by_table._over_phi  # else there is no table here
+    gamma = np.geomspace(0.1, 8.0, 40) / math.sqrt(w) * max(1.0, math.sqrt(2 * effect.mode) / 4)
+    gamma = gamma[gamma < 2]
+    table, rule = (between(gamma)[0] * np.sin(gamma) ** (d - 1) for between in (by_table, by_rule))
+    assert np.max(np.abs(table - rule)) <= 1e-12 * np.max(rule)
+    assert np.ptp(rule) > 0.9 * np.max(rule)  # both sides of the peak are seen
 
 
 @pytest.mark.parametrize("d", [2, 3, *(pytest.param(d, marks=pytest.mark.slow) for d in (4, 9)), 30])

@@ -12,20 +12,17 @@ with h = 1 and k = 2 the first is the noise over sigma^2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betainc
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import Averages, Points
 from lipverify.loss.exact.context.contexts import Context, Factors, log_power, powers
-from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, kernel, token_breaks
+from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, token_breaks
 from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, Graded, Grading, LogGrading, integer_power, split_rule
 from lipverify.loss.work import spend
 
@@ -33,8 +30,6 @@ STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Step and ends of the trapezoidal rule for Q: psi_2 is analytic for |Im| < pi/2 and negligible beyond the ends."""
 TOGETHER = 36
 """Values of Q at a time, which fit in a processor's cache."""
-FLAT = 10.0
-"""Where phi, or phi^n, varies on a larger scale, a Gauss rule is used."""
 RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
 """Shares of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
 PANEL = 1.5
@@ -89,46 +84,13 @@ def below_of(n: float) -> float:
     return max(BELOW, math.log(n) + 20)
 
 
-@cache
-def gumbel_rule(k: Literal[1, 2]) -> tuple[Floats, Floats]:
-    """The Gauss rule of 16 nodes for int psi_k(y) h(y) dy, by the recurrence of orthogonal polynomials."""
-    y = np.linspace(-BELOW / k, ABOVE, 600)
-    weight = kernel(k, y)
-    before, now, root = np.zeros_like(y), np.sqrt(weight / np.sum(weight)), 0.0
-    diagonal, roots = [], []
-    for _ in range(16):
-        diagonal.append(np.sum(y * now**2))
-        following = (y - diagonal[-1]) * now - root * before
-        root = float(np.sqrt(np.sum(following**2)))
-        before, now = now, following / root
-        roots.append(root)
-    off_diagonal = np.diag(roots[:-1], 1)
-    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + off_diagonal + off_diagonal.T)
-    return nodes, vectors[0] ** 2
-
-
-def _log_phi_where_flat(d: int, w: float, u: Floats) -> Floats:
-    """log phi(u) from 1 - phi = int psi_1(y) P(S < u - y) dy, if P varies slowly on the scale of psi_1."""
-    y, weight = gumbel_rule(1)
-    near, half_m = u <= w, (d - 1) / 2
-    s = u[:, None] - y
-    share = betainc(half_m, half_m, np.where(near[:, None], s, 2 * w - s) / (2 * w)) @ weight
-    return np.where(near, np.log1p(-share), np.log(share))
-
-
 def log_rate(d: int, w: float, low: float, top: float) -> Graded:
     """The table of log(-log phi(u)) between `low` and `top`; it does not depend on n."""
-    grading = LogGrading(d, w, RATE_SHARE)
 
     def at(u: Floats) -> Floats:
-        flat = (grading.scale(u) > FLAT) & (2 * w - u > BELOW)
-        result = np.empty_like(u)
-        result[flat] = _log_phi_where_flat(d, w, u[flat])
-        if not flat.all():
-            result[~flat] = Averages(Points.grid(d, np.array([w]), u[None, ~flat]), 28, smooth=True).log_phi()
-        return np.asarray(np.log(-result))
+        return np.asarray(np.log(-Averages(Points.grid(d, np.array([w]), u[None]), 28, smooth=True).log_phi()))
 
-    [rate] = Graded.of(at, grading, low, top)
+    [rate] = Graded.of(at, LogGrading(d, w, RATE_SHARE), low, top)
     return rate
 
 
@@ -140,29 +102,11 @@ class Integrals:
     n: float
     rate: Graded  # log(-log phi)
     top: float  # the end of that table
-    grading: LogGrading  # a coordinate in which Q is tabulated
     factors: Factors
-
-    @property
-    def inner(self) -> float:
-        """Beyond this x the end of phi's table matters, where little of the integral is left."""
-        return self.top - ABOVE
 
     def __call__(self, x: Floats) -> Floats:
         """Rows of log Q_{m,k}, followed by the ratios."""
-        flat = self.flat(x)
-        near = x[~flat]
-        parts = [self.rows(near[i : i + TOGETHER], self.trapezoidal) for i in range(0, near.size, TOGETHER)]
-        if flat.any():
-            parts.append(self.rows(x[flat], self.gauss))
-        rows = np.concatenate(parts, axis=1)
-        return rows[:, np.argsort(np.argsort(flat, kind="stable"), kind="stable")]
-
-    def flat(self, x: Floats) -> NDArray[np.bool_]:
-        """Where phi^n varies slowly on the scale of psi_2; psi_1 is too wide for that."""
-        scale = self.grading.scale(x)
-        slow = self.n * np.exp(self.rate(x)) < np.where(scale > 30, np.inf, 0.4 * scale)
-        return (self.k == 2) & (x <= self.inner) & (scale > FLAT) & slow
+        return np.concatenate([self.rows(x[i : i + TOGETHER]) for i in range(0, x.size, TOGETHER)], axis=1)
 
     def trapezoidal(self, x: Floats) -> tuple[Floats, Floats]:
         """Nodes and logarithms of weights for every x, (x, node); nearby x share their nodes."""
@@ -174,14 +118,9 @@ class Integrals:
         y = u - x[:, None]
         return u, self.k * y - np.exp(y) + math.log(STEP)
 
-    def gauss(self, x: Floats) -> tuple[Floats, Floats]:
-        """The nodes and the logarithms of the weights of the Gauss rule of psi_2."""
-        y, weight = gumbel_rule(2)
-        return x[:, None] + y, np.log(weight)
-
-    def rows(self, x: Floats, rule: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
-        """The rows by one of the two rules."""
-        u, log_weight = rule(x)
+    def rows(self, x: Floats) -> Floats:
+        """The rows at a few x."""
+        u, log_weight = self.trapezoidal(x)
         spend(x.size * u.shape[1], OTHER, "tables of what other tokens do")
         log_phi = -np.exp(self.rate(u))  # below the range use the value at its end, where phi^n is 1
         logs = log_weight + log_power(log_phi, self.n - self.k)
@@ -213,9 +152,10 @@ def tables(
     # beyond 2 w + 5 even the farthest token has lambda g > 148, and phi is negligible
     top = min(reach + ABOVE, 2 * w + 5)
     rate = log_rate(d, w, low, top)
-    integrals = Integrals(k, n, rate, top, LogGrading(d, w, Q_SHARE), factors)
-    first, inner = -math.log(k) - 1e-9, integrals.inner
-    graded = Graded.of(integrals, integrals.grading, first, *([inner] if first < inner < farthest else []), farthest)
+    # beyond `inner` the end of phi's table matters, where little of the integral is left
+    first, inner = -math.log(k) - 1e-9, top - ABOVE
+    ends = (first, *([inner] if first < inner < farthest else []), farthest)
+    graded = Graded.of(Integrals(k, n, rate, top, factors), LogGrading(d, w, Q_SHARE), *ends)
     # the power multiplies the error of log(-log phi) by -n log phi, which is one or two under the integral
     gap = 4 * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
     return tuple(graded[:k]), tuple(graded[k:]) or None, gap

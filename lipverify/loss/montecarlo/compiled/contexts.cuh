@@ -34,11 +34,7 @@ typedef struct {
 /* Index of the first block of bundle j: j B, which may exceed 64 bits. */
 LIPVERIFY_DEVICE Wide place_of(word j, word n)
 {
-    const word blocks = HEADER_BLOCKS + (n + 1) / 2;
-    Wide place;
-    place.low = j * blocks;
-    place.high = upper_product(j, blocks);
-    return place;
+    return product(j, HEADER_BLOCKS + (n + 1) / 2);
 }
 
 /* The task of query r of the bundle at `place`. */

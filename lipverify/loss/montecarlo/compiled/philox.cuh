@@ -9,11 +9,6 @@
 
 #include "portable.cuh"
 
-/* A number of 128 bits: a key, or the index of a block in its stream (the upper half of the counter stays 0). */
-typedef struct {
-    word low, high;
-} Wide;
-
 typedef struct {
     word x[4];
 } Block;
@@ -40,12 +35,11 @@ LIPVERIFY_DEVICE Block philox(Wide key, Wide place)
     b.x[3] = 0;
     LIPVERIFY_UNROLL
     for (int round = 0; round < 10; ++round) {
-        const word upper0 = upper_product(multiplier0, b.x[0]), lower0 = multiplier0 * b.x[0];
-        const word upper1 = upper_product(multiplier1, b.x[2]), lower1 = multiplier1 * b.x[2];
-        b.x[0] = upper1 ^ b.x[1] ^ key.low;
-        b.x[1] = lower1;
-        b.x[2] = upper0 ^ b.x[3] ^ key.high;
-        b.x[3] = lower0;
+        const Wide product0 = product(multiplier0, b.x[0]), product1 = product(multiplier1, b.x[2]);
+        b.x[0] = product1.high ^ b.x[1] ^ key.low;
+        b.x[1] = product1.low;
+        b.x[2] = product0.high ^ b.x[3] ^ key.high;
+        b.x[3] = product0.low;
         key.low += golden_ratio;
         key.high += root_of_three;
     }

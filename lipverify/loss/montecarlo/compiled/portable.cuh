@@ -4,6 +4,11 @@
 
 typedef unsigned long long word;
 
+/* A number of 128 bits: a key, or the index of a block in its stream (the upper half of the counter stays 0). */
+typedef struct {
+    word low, high;
+} Wide;
+
 #ifdef __CUDACC__
 
 #define LIPVERIFY_DEVICE static __device__ __forceinline__
@@ -16,8 +21,12 @@ typedef unsigned long long word;
 /* Makes the compiler compute from an int again here, in place of keeping earlier results in registers. */
 #define LIPVERIFY_ANEW(x) asm volatile("" : "+r"(x))
 
-/* The upper 64 bits of a product. */
-LIPVERIFY_DEVICE word upper_product(word a, word b) { return __umul64hi(a, b); }
+/* All 128 bits of a product. */
+LIPVERIFY_DEVICE Wide product(word a, word b)
+{
+    const Wide both = {a * b, __umul64hi(a, b)};
+    return both;
+}
 
 /* A double as its 64 bits, and back. */
 LIPVERIFY_DEVICE word bits_of(double x) { return (word)__double_as_longlong(x); }
@@ -37,18 +46,20 @@ LIPVERIFY_DEVICE void turn(double v, double *cosine, double *sine) { sincospi(2.
 #define LIPVERIFY_CONSTANT static const
 #define LIPVERIFY_ANEW(x)
 
-#ifdef __SIZEOF_INT128__
-/* The upper 64 bits of a product: one instruction on a 64-bit processor. */
-LIPVERIFY_DEVICE word upper_product(word a, word b) { return (word)((unsigned __int128)a * b >> 64); }
-#else
-/* The upper 64 bits of a product, from halves of 32 bits: no partial sum exceeds 64 bits. */
-LIPVERIFY_DEVICE word upper_product(word a, word b)
+/* All 128 bits of a product. */
+LIPVERIFY_DEVICE Wide product(word a, word b)
 {
+#ifdef __SIZEOF_INT128__
+    const unsigned __int128 whole = (unsigned __int128)a * b; /* one instruction on a 64-bit processor */
+    const Wide both = {(word)whole, (word)(whole >> 64)};
+#else
+    /* from halves of 32 bits: no partial sum exceeds 64 bits */
     const word half = 0xffffffffu, a0 = a & half, a1 = a >> 32, b0 = b & half, b1 = b >> 32;
     const word middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & half);
-    return a1 * b1 + (middle >> 32) + (other >> 32);
-}
+    const Wide both = {a * b, a1 * b1 + (middle >> 32) + (other >> 32)};
 #endif
+    return both;
+}
 
 /* A double as its 64 bits, and back. */
 LIPVERIFY_DEVICE word bits_of(double x)

@@ -414,11 +414,11 @@ def few(k: Known) -> Obligations:
         before = True  # B falls on all parts up to this one
         for w, share in shares(pieces, n, stop.max(V), 4 * rest):
             before = before and share[1].is_finite()
+            low, high = ratio(k, w, share)
             if not (w[0] >= stop or unit(k) * w[0] * share[0] > square * n):
                 falls = falls and before
-                ratios.append(ratio(k, w, share))
+                ratios.append((low, high))
             if not w[0] >= V:
-                low, high = ratio(k, w, share)
                 before_V.append((low.max(w[0] / V), high))
     return {**extremes("few", ratios), "few_least": extremes("few", before_V)["few_low"]}, {
         "the noise exceeds the loss at another w": ends,
