@@ -35,13 +35,10 @@ class SampledLoss:
         """The mean loss and its gradient in M, over all batches or all but one."""
         total, gradient, contexts = 0.0, np.zeros((self.problem.d, self.problem.d)), 0
         for block, loss, z in self._evaluated(M):
-            total += float(np.sum(loss))
-            gradient += z.T @ block.query
-            contexts += len(loss)
-            if without != NONE:
-                total -= float(np.sum(loss[without::BATCHES]))
-                gradient -= z[without::BATCHES].T @ block.query[without::BATCHES]
-                contexts -= len(loss[without::BATCHES])
+            kept = np.arange(len(loss)) % BATCHES != without
+            total += float(np.sum(loss[kept]))
+            gradient += z[kept].T @ block.query[kept]
+            contexts += int(np.sum(kept))
         return total / contexts, gradient / contexts
 
     def mean(self, M: Floats) -> float:
@@ -51,10 +48,7 @@ class SampledLoss:
 
     def of_batches(self, M: Floats) -> Floats:
         """The mean loss of each batch, (BATCHES,)."""
-        return self._of_batches(self._losses(M))
-
-    def _of_batches(self, by_block: list[Floats]) -> Floats:
-        numbered = [(loss, np.arange(len(loss)) % BATCHES) for loss in by_block]
+        numbered = [(loss, np.arange(len(loss)) % BATCHES) for loss in self._losses(M)]
         sums = sum(np.bincount(batch, loss, minlength=BATCHES) for loss, batch in numbered)
         counts = sum(np.bincount(batch, minlength=BATCHES) for _, batch in numbered)
         return np.asarray(sums / counts)
