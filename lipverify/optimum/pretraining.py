@@ -14,10 +14,10 @@ from lipverify.foundation.optimisers import OPTIMISERS, Moments, OptimiserName
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, chosen, number, whole
-from lipverify.loss.attention import Attention, attention_for, losses_and_slopes
-from lipverify.loss.montecarlo.contexts import Contexts, draw_together
+from lipverify.loss.attention import attention_for, losses_and_slopes
+from lipverify.loss.montecarlo.contexts import draw_together
 from lipverify.loss.terms import AttentionName
-from lipverify.optimum.matrix.sampled import BATCHES, BLOCK_TOKENS, draw_loss, require_kept
+from lipverify.optimum.matrix.sampled import BATCHES, draw_loss, require_kept
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
 from lipverify.problem.problem import require_problem
@@ -95,23 +95,13 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         for t in range(1, self.steps + 1):
             contexts = draw_together(problem, self.batch, seed, [f"{stream}/training/{t - 1}" for stream in streams])
             with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused below
-                moments, change = rule.step(moments, _gradient(kind, contexts, M, noise, v))
+                _, z = losses_and_slopes(kind, contexts, M, noise, v)
+                moments, change = rule.step(moments, np.swapaxes(z, 1, 2) @ contexts.query / self.batch)
                 M = M + change
             _require_finite(problem, M, t, self.learning_rate)
             if t % every == 0 or t == self.steps:
                 records.append(M)
         return np.stack(records, axis=1)
-
-
-def _gradient(attention: Attention, contexts: Contexts, M: Floats, noise: float, v: float) -> Floats:
-    """The mean gradients of R batches at R matrices, (R, d, d), summed over blocks of contexts to save memory."""
-    runs, batch, n = contexts.tokens.shape[:3]
-    total, size = np.zeros_like(M), max(1, BLOCK_TOKENS // (runs * n))
-    for first in range(0, batch, size):
-        part = contexts[first : first + size]
-        _, z = losses_and_slopes(attention, part, M, noise, v)
-        total += np.swapaxes(z, 1, 2) @ part.query
-    return total / batch
 
 
 def held_out_losses(

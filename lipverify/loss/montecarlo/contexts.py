@@ -27,11 +27,6 @@ class Contexts:
     values: list[Array]
     targets: list[Array]
 
-    def __getitem__(self, which: slice) -> Contexts:
-        """Select contexts of each of R draws, (R, C, ...)."""
-        parts = ([array[:, which] for array in part] for part in (self.values, self.targets))
-        return Contexts(self.query[:, which], self.tokens[:, which], *parts)
-
 
 def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk: int = 0) -> Contexts:
     """Draw the contexts of one chunk with all their tokens.

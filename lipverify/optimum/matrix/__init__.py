@@ -36,7 +36,8 @@ def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -
     best = int(np.argmin(losses))
     if not losses[best] > 0:
         raise InvalidInput(f"the loss is zero at M = {windows[best]:g} I: there is no minimiser to find.")
-    return Units(matrix=float(windows[best]), whitening=_whitening(loss), loss=losses[best])
+    whitening = _whitening(loss) if constraint.linear else np.eye(problem.d)
+    return Units(matrix=float(windows[best]), whitening=whitening, loss=losses[best])
 
 
 def starting_points(problem: Problem, units: Units, starts: int, seed: int, stream: str) -> list[Floats]:
@@ -187,7 +188,13 @@ def optimal_matrix(
     a_seed(seed)
     loss = draw_loss(problem, attention_for(attention, problem.law).name, contexts, seed, f"{stream}/matrix")
     units = natural_units(problem, loss, constraint)
-    descents = Descents(loss, constraint, units, _counter(progress, starts + BATCHES))
+    done = count(1)
+
+    def report() -> None:
+        if progress is not None:
+            progress(number := next(done), max(number, starts + BATCHES))
+
+    descents = Descents(loss, constraint, units, report)
     begins = starting_points(problem, units, starts, seed, stream)
     ends = Ends.of(loss, [descents.end(start) for start in begins], units)
     require_bounded(loss, constraint, ends.best, problem)
@@ -230,18 +237,6 @@ def _default_contexts(problem: Problem) -> int:
     """Half a million tokens in all, with 2048 to 16384 contexts, if they fit in memory."""
     count = min(max(round(2**19 / float(problem.n)), 2**11), 2**14)
     return max(40 * BATCHES, min(count, affordable_contexts(problem)))
-
-
-def _counter(progress: Progress | None, expected: int) -> Callable[[], None]:
-    """A function that reports one more finished descent; the total may grow during the search."""
-    done = count(1)
-
-    def report() -> None:
-        number = next(done)
-        if progress is not None:
-            progress(number, max(number, expected))
-
-    return report
 
 
 __all__ = ["MatrixOptimum", "SpectralBall", "Symmetric", "Unconstrained", "optimal_matrix"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
@@ -82,7 +82,8 @@ MOST_STEPS = 2000  # of a descent
 class Units:
     """Units of matrices and losses, in which tolerances have no dimension: M = unit W Z W, W symmetric.
 
-    W whitens the covariates, so that a long axis of their covariance does not slow the descent.
+    W whitens the covariates, so that a long axis of their covariance does not slow the descent. It is the identity for
+    a set that is no linear space: a projection gives the nearest point in M and not in Z.
     """
 
     matrix: float
@@ -117,41 +118,51 @@ class End:
         return self.stationarity <= ACCEPTED
 
 
-def descend(objective: Objective, constraint: Constraint, start: Floats, units: Units) -> End:
-    """Minimise from `start`: by L-BFGS if the constraint is a linear space, by projected gradients otherwise."""
-    units, project = _working_units(constraint, units)
+def descend(
+    objective: Objective, constraint: Constraint, start: Floats, units: Units, hessian: Floats | None = None
+) -> End:
+    """Minimise from `start`: by L-BFGS if the constraint is a linear space, by projected gradients otherwise.
+
+    With a Hessian in Z near the minimiser, (d^2, d^2), first by Newton's method, as far as a step lowers the gradient.
+    """
 
     def scaled(Z: Floats) -> tuple[float, Floats]:
         loss, gradient = objective(units.to_matrix(Z))
         return loss / units.loss, units.to_matrix(gradient) / units.loss
 
-    first = units.from_matrix(constraint.project(start))
-    Z = (
-        _quasi_newton(scaled, project, first)
-        if constraint.linear
-        else projected_gradient(scaled, project, first, TOLERANCE, MOST_STEPS)
-    )
-    M = units.to_matrix(Z)
-    loss, gradient = objective(M)
-    return End(M=M, loss=loss, stationarity=stationarity(Z, units.to_matrix(gradient) / units.loss, project))
+    def project(Z: Floats) -> Floats:
+        return units.from_matrix(constraint.project(units.to_matrix(Z)))
 
-
-def _working_units(constraint: Constraint, units: Units) -> tuple[Units, Projection]:
-    """The units of a descent, and the projection in them; only a linear space allows whitening, and needs no units."""
+    Z = units.from_matrix(constraint.project(start))
+    if hessian is not None:
+        Z = _newton(lambda Z: project(scaled(Z)[1]), Z, hessian)
     if constraint.linear:
-        return units, constraint.project
-    # the projection gives the nearest point in M and not in Z
-    plain = replace(units, whitening=np.eye(len(units.whitening)))
-    return plain, lambda Z: plain.from_matrix(constraint.project(plain.to_matrix(Z)))
+        Z, loss, gradient = _quasi_newton(scaled, project, Z)
+    else:
+        Z = projected_gradient(scaled, project, Z, TOLERANCE, MOST_STEPS)
+        loss, gradient = scaled(Z)
+    return End(M=units.to_matrix(Z), loss=loss * units.loss, stationarity=stationarity(Z, gradient, project))
 
 
-def _quasi_newton(objective: Objective, project: Callable[[Floats], Floats], start: Floats) -> Floats:
-    """L-BFGS on Z -> objective(P Z), whose gradient is P times that of the objective, P being linear and symmetric."""
+def _newton(slope: Callable[[Floats], Floats], Z: Floats, hessian: Floats) -> Floats:
+    """A zero of the gradient by Newton's method with one Hessian; the last point before a step that does not help."""
+    gradient = slope(Z)
+    while (off := float(np.max(np.abs(gradient)))) > TOLERANCE:
+        further = Z - np.linalg.lstsq(hessian, gradient.ravel(), rcond=1e-9)[0].reshape(Z.shape)  # no flat directions
+        gradient = slope(further)
+        if not float(np.max(np.abs(gradient))) < off / 2:  # usually a hundredth
+            break
+        Z = further
+    return Z
+
+
+def _quasi_newton(objective: Objective, project: Projection, start: Floats) -> tuple[Floats, float, Floats]:
+    """The end of L-BFGS on Z -> objective(P Z), P linear and symmetric, with the value there and its gradient."""
 
     def flat(z: Floats) -> tuple[float, Floats]:
         value, gradient = objective(project(z.reshape(start.shape)))
         return value, project(gradient).ravel()
 
     options = {"ftol": 0.0, "gtol": TOLERANCE, "maxcor": 20, "maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS}
-    result = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options)
-    return project(np.asarray(result.x).reshape(start.shape))
+    end = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return project(end.x.reshape(start.shape)), float(end.fun), end.jac.reshape(start.shape)

@@ -35,29 +35,21 @@ class SampledLoss:
         """The mean loss and its gradient in M, over all batches or all but one."""
         total, gradient, contexts = 0.0, np.zeros((self.problem.d, self.problem.d)), 0
         for block, loss, z in self._evaluated(M):
-            total += float(np.sum(loss))
-            gradient += z.T @ block.query
-            contexts += len(loss)
-            if without != NONE:
-                total -= float(np.sum(loss[without::BATCHES]))
-                gradient -= z[without::BATCHES].T @ block.query[without::BATCHES]
-                contexts -= len(loss[without::BATCHES])
+            kept = np.arange(len(loss)) % BATCHES != without
+            total += float(np.sum(loss[kept]))
+            gradient += z[kept].T @ block.query[kept]
+            contexts += int(np.sum(kept))
         return total / contexts, gradient / contexts
 
     def mean(self, M: Floats) -> float:
         """The mean loss alone, at half the cost of the loss with its gradient."""
-        losses = self._losses(M)
-        return sum(float(np.sum(loss)) for loss in losses) / sum(map(len, losses))
+        return float(np.mean(self._losses(M)))
 
     def of_batches(self, M: Floats) -> Floats:
         """The mean loss of each batch, (BATCHES,)."""
-        return self._of_batches(self._losses(M))
-
-    def _of_batches(self, by_block: list[Floats]) -> Floats:
-        numbered = [(loss, np.arange(len(loss)) % BATCHES) for loss in by_block]
-        sums = sum(np.bincount(batch, loss, minlength=BATCHES) for loss, batch in numbered)
-        counts = sum(np.bincount(batch, minlength=BATCHES) for _, batch in numbered)
-        return np.asarray(sums / counts)
+        loss = self._losses(M)
+        batch = np.arange(len(loss)) % BATCHES
+        return np.asarray(np.bincount(batch, loss) / np.bincount(batch))
 
     def gradients_of_batches(self, M: Floats) -> Floats:
         """The gradient of each batch's mean loss, (BATCHES, d, d)."""
@@ -72,9 +64,9 @@ class SampledLoss:
         v, noise = self._variances
         return [(block, *losses_and_slopes(self.attention, block, M, noise, v)) for block in self.blocks]
 
-    def _losses(self, M: Floats) -> list[Floats]:
+    def _losses(self, M: Floats) -> Floats:
         v, noise = self._variances
-        return [losses(self.attention, block, M, noise, v) for block in self.blocks]
+        return np.concatenate([losses(self.attention, block, M, noise, v) for block in self.blocks])
 
     @property
     def _variances(self) -> tuple[float, float]:
