@@ -143,12 +143,14 @@ class _OwnLink(Sight):
     def doubt(self) -> str:
         if (feature := self.narrow) is not None:
             return f"The error is an estimate: near z = {feature[1]:.7g} the link is steeper than the rules resolve."
-        if self.known is not None:
+        if self.known is None:
+            return super().doubt
+        if self.known.unbounded:
             return (
                 f"The error is an estimate: at z = {self.known.unbounded[0]:.7g} the link may be infinite, or changes "
                 "by more than 1 % within 1e-14."
             )
-        return super().doubt
+        return "The error is an estimate: two routes differ by more than their errors."
 
     def remedy(self, kind: ErrorKind) -> str:
         if self.narrow is not None and kind == "bounded":

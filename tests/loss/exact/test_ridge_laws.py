@@ -123,6 +123,28 @@ def test_one_route_replaces_the_other_out_of_its_reach() -> None:
     assert 0.4 < float(terms.bias) < 0.6, "a window that sees nothing of the law leaves its variance, 1/2"
 
 
+def a_turning_link_agrees(k: float, d: int, n: float, w: float) -> float:
+    """The difference of the routes in units of their errors, at a link that turns k / pi times."""
+    problem = Problem(d=d, n=n, law=Ridge(lambda z: np.sin(k * z)))
+    ridge, zonal = (loss_terms(problem, w, route=route) for route in ("ridge", "zonal"))
+    return float(abs(ridge.bias - zonal.bias) / (ridge.bias_error + zonal.bias_error))
+
+
+@pytest.mark.parametrize(("k", "n", "w"), [(150.0, 10, 3.71011439), (150.0, 10_000, 3.71011439), (170.0, 100, 5.0)])
+def test_rules_that_follow_no_turn_do_not_agree_by_chance(k: float, n: float, w: float) -> None:
+    """Differences of rules once fell like those of rules that converge: an error of 2.5 times the stated one."""
+    assert a_turning_link_agrees(k, 2, n, w) <= 1
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=40)
+@given(k=st.floats(60, 220), d=st.integers(2, 6), n=lengths(10, 1e6), w=log_floats(0.3, 300))
+def test_rules_follow_every_turn_or_say_so(k: float, d: int, n: float, w: float) -> None:
+    ratio = a_turning_link_agrees(k, d, n, w)
+    target(ratio, label="difference / error")
+    assert ratio <= 1
+
+
 @pytest.mark.slow
 def test_few_tokens_in_many_dimensions_are_reached_by_one_route_or_the_other() -> None:
     few = Problem(d=13, n=3, law=Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,)))

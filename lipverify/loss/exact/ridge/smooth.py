@@ -147,6 +147,7 @@ def smooth_averages(d: int, increment: Increment, price: float, sizes: tuple[int
         # two tables may by chance differ by less than their rounding at t = 1
         relative_error=4 * max(gap, missed, 4 * EPS * table.steepness) + table.rounding,
         followed=gap <= 2.5e-11,  # or no table is large enough: the link is steep somewhere
+        degree=count,
     )
 
 

@@ -70,6 +70,7 @@ class TaskAverages:
     relative_error: float = 0.0  # a bound on that of the averages
     jumps: bool = False  # the variogram goes as the angle
     followed: bool = True  # its table, if any, resolves it
+    degree: int = 0  # of the polynomials in cos(theta) that it consists of, if it does
 
     @classmethod
     def known(cls, variance: float, variogram: TokenFunction, pair: Pair, **rest: Any) -> TaskAverages:

@@ -33,6 +33,8 @@ ROUGH_U = np.arange(-170, 3) / 2
 """Points u of rough values: the trapezoidal rule is exact to e^{-2 pi^2}, and integrands peak above -70."""
 TOLERANCE = 1e-11
 """Relative difference of two rules at which a term has settled."""
+FOLLOWED = 50
+"""Degree over [0, pi] that the rules follow between two splits: a third of what that of order 56 integrates."""
 MOST_WINDOWS = 16
 """Number of w evaluated in one pass; more would only cost memory."""
 REMEMBERED = 1024
@@ -114,7 +116,7 @@ def _at_rough_points(law: Law, d: int, windows: bytes) -> tuple[Floats, ...] | N
     parts, w = parts_of(law, d), np.frombuffer(windows)
     if any(part.pair is None for part in parts):
         return None
-    of = Averages(Points.grid(d, w, np.tile(ROUGH_U, (w.size, 1))), ROUGH_ORDER, smooth=True)
+    of = Averages(Points.grid(d, w, np.tile(ROUGH_U, (w.size, 1))), ROUGH_ORDER, _splits(parts), smooth=True)
     variogram = sum(of.mean(2, part.variogram) for part in parts)
     pair = sum(part.pair(of) for part in parts if part.pair is not None)
     return tuple(np.reshape(column, (w.size, -1)) for column in (of.log_phi(), of.mean(2), variogram, pair))
@@ -211,11 +213,18 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
 def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors, tried: NDArray[np.bool_]) -> Floats:
     """The same for similar windows, as integrals over u."""
     u, weight = contexts.nodes(order)
-    of = Averages(Points.grid(contexts.d, contexts.w, u), order, smooth=True)
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order, _splits(parts), smooth=True)
     single, double = (weight * factor for factor in factors(contexts.n, np.reshape(of.log_phi(), u.shape)))
     rules = Rules(contexts, order, u, of, (single, double), factors, tried)
     bias, off = np.sum([part.bias(rules) for part in parts], axis=0) if parts else np.zeros((2, contexts.w.size))
     return np.stack([rules.single(of.mean(2)), bias, off])
+
+
+def _splits(parts: Parts) -> tuple[float, ...]:
+    """Angles between which the averages are polynomials that a rule follows: T_j(cos theta) = cos(j theta)."""
+    degree = max((part.degree for part in parts), default=0)
+    # differences of rules that follow no turn are chance, and small ones no sign of a small error
+    return tuple(np.linspace(0, np.pi, degree // FOLLOWED + 1)[1:-1].tolist())
 
 
 def _by_one_rule(parts: Parts, d: int, n: float, w: Floats, order: int, factors: Factors = powers) -> Values:
