@@ -118,6 +118,9 @@ class _OwnClass(Sight):
                 return "estimated"
         return "bounded"
 
+    def remedy(self, kind: ErrorKind) -> str:
+        return "The rules of lipverify.laws.Ridge(link, kinks=(...)) follow the same link further."
+
 
 class _OwnLink(Sight):
     """A ridge law with a user's link."""
