@@ -21,9 +21,10 @@ from lipverify.loss.exact import (
     rough_terms,
 )
 from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points  # internal: phi at nodes of u
-from lipverify.loss.exact.context.between import (  # internal: the density itself
-    FINE,
-    Between,
+from lipverify.loss.exact.context.between import FINE, Between, pair_density  # internal: the density itself
+from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
+from lipverify.loss.exact.context.others import counted  # internal: what other tokens do to two
+from lipverify.loss.exact.context.short import (  # internal: the density by short sums
     Harmonics,
     Series,
     Short,
@@ -31,10 +32,7 @@ from lipverify.loss.exact.context.between import (  # internal: the density itse
     is_short,
     mean_weight,
     mean_weights,
-    pair_density,
 )
-from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
-from lipverify.loss.exact.context.others import counted  # internal: what other tokens do to two
 from lipverify.loss.exact.ridge.angles import bias_by_angles  # internal: one method of several, on its own
 from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
 from lipverify.loss.exact.variograms.pieces import Source  # internal: where a variogram's values come from

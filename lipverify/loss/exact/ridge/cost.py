@@ -17,9 +17,10 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
-from lipverify.loss.exact.context.between import PAIR, SMALL
+from lipverify.loss.exact.context.between import PAIR
 from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Context, Contexts
 from lipverify.loss.exact.context.others import ABOVE, OTHER, Q_SHARE, STEP, below_of, width_of
+from lipverify.loss.exact.context.short import SMALL
 from lipverify.loss.exact.quadrature import (
     MOST_PANELS,
     PARTS,

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.averages import Averages, TokenFunction
-from lipverify.loss.exact.context.between import Short, densities_of
 from lipverify.loss.exact.context.contexts import Contexts, Factors
+from lipverify.loss.exact.context.short import Short, densities_of
 
 ROUNDING = 3e-12
 """Relative rounding of the variogram's table and of sums over it: four times the observed difference for ReLU's own

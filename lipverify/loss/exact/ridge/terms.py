@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points
-from lipverify.loss.exact.context.between import is_short
 from lipverify.loss.exact.context.contexts import ORDERS, ROUNDING, Contexts, Factors, powers, rounding_of
+from lipverify.loss.exact.context.short import is_short
 from lipverify.loss.exact.context.weighted import weighted_mean
 from lipverify.loss.exact.ridge.parts import Parts, parts_of
 from lipverify.loss.exact.ridge.task import Rules
