@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 
-def gap(shared: str = "0") -> Any:
-    """L - (B + N) for any n, tokens, weights a and function: means over the label noise alone, whose correlation is `shared`."""
+def gap(correlation: str = "0") -> Any:
+    """L - (B + N) for any n, tokens, weights a and function: means over the label noise alone, with this correlation."""
     from fractions import Fraction
 
     from lipverify.proofs import identity as unit
     from lipverify.proofs import leftover, letters
 
-    s, rho = letters(a="n 1", f="n 1", e="n 1", one="n 1", target="", variance=""), Fraction(shared)
+    s, rho = letters(a="n 1", f="n 1", e="n 1", one="n 1", target="", variance=""), Fraction(correlation)
     covariance = s.variance * ((1 - rho) * unit("n") + rho * s.one @ s.one.T)
     loss = ((s.f + s.e).T @ s.a - s.target) ** 2
     noise = (s.e.T @ s.a) ** 2

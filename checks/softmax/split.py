@@ -16,7 +16,7 @@ SPLITS = r"\mathcal{L}(w) = B(w) + N(w), \qquad N(w) = \sigma^2\, \mathbb{E} \su
 NOISE = r"noise centred, of variance $\sigma^2$, independent of tokens and task and between tokens"
 
 claim("softmax.split",
-      identity(gap, r"\mathcal{L} - (B + N),\ N - \sigma^2 \sum_i a_i^2", control={"shared": "1/10"}),
+      identity(gap, r"\mathcal{L} - (B + N),\ N - \sigma^2 \sum_i a_i^2", control={"correlation": "1/10"}),
       source=SOURCE, kind="printed", expected="supported", title="The loss splits into bias and noise",
       statement=SPLITS,
       assumes=(NOISE, "any tokens, query, function, attention weights, and any number of tokens"), forall="n",
