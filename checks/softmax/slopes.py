@@ -41,13 +41,13 @@ def certified_slopes(law: str, d: int, n: int, L: float) -> Any:
     from lipverify.proofs.checker.one_problem import optima
 
     k = {"law": law, "d": d, "n": n, "L": arb(L), "sigma": arb(1)}
-    found = []
+    found, unlisted = [], arb(0).union(4 * optima.spectrum(k)[1].upper())
     with ctx.workprec(128):
         for window in np.geomspace(SMALL, lv.optimal_window(problem(law, d, n, L)).w, POINTS):
             w, half = arb(float(window)), arb(min(NEAR, float(window) / 2))
-            slope = optima.descent(k, w - half, w + half).over(w, w)
-            rest = arb(0, optima.steepest_rest(k, w).upper())
-            found.append(w * (slope + rest) / optima.terms(k, w)[1])
+            listed = optima.minus(k, w - half, w + half, 1e-6)  # four points on so short an interval
+            slope = listed.slope(1).over(w, w) + arb(0, optima.steepest_rest(k, w).upper())
+            found.append(w * slope / (unlisted - listed.over(w, w)))
     return reduce(arb.min, found)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import scipy
 from flint import arb, ctx
-from scipy.optimize import brentq
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
@@ -207,7 +207,7 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
                 f"d = {d or f'> {sizes.LAST}'}: the envelopes are too wide to bound w*; ask for a larger least_window "
                 "or least_tokens."
             )
-        pairs.append([brentq(excess, *ends, xtol=MARGIN / 10) for ends in ((split, 1.0), (1.0, FARTHEST))])
+        pairs.append([scipy.optimize.brentq(excess, *ends, xtol=MARGIN / 10) for ends in ((split, 1), (1, FARTHEST))])
     low, high = min(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
     return {"low": f"{low - MARGIN:.8f}", "high": f"{high + MARGIN:.8f}"}
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import scipy
 from flint import arb, ctx
-from scipy.optimize import brentq
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.quoting import shown
@@ -167,7 +167,7 @@ def _stop(problem: Problem, optimal_w: float, level: float) -> float:
             f"{problem!r}: w* = {optimal_w:.4g}, and at w = 0 the loss is the same double; use a larger L / sigma, or "
             "prove_every_n."
         )
-    return float(brentq(excess, 0.0, end, rtol=1e-6)) * (1 + CLOSE)
+    return float(scipy.optimize.brentq(excess, 0.0, end, rtol=1e-6)) * (1 + CLOSE)
 
 
 def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> str:

@@ -10,8 +10,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import scipy  # its optimize is loaded when a proof is searched for: a committed one needs none
 from flint import arb, ctx
-from scipy.optimize import brentq, minimize_scalar
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.proofs import checker
@@ -172,7 +172,7 @@ def best(k: Mapping[str, float], about: float) -> float:
         low, high = bracket(k, math.exp(x))
         return math.log(high / low) if low > 0 else windows.above(k, math.exp(x), 1.0) * 1e6
 
-    return math.exp(minimize_scalar(length, bounds=(math.log(about / 2), math.log(about * 2)), method="bounded").x)
+    return math.exp(scipy.optimize.minimize_scalar(length, bounds=(math.log(about / 2), math.log(about * 2))).x)
 
 
 def begun(law: str, d: int, tokens: float) -> Draft:
@@ -266,10 +266,10 @@ def _meeting(k: Mapping[str, float], loss: float, v: float) -> tuple[float, floa
         bias = k["b_low"] * math.exp(-k["beta"] * x)
         return k["c_low"] * math.exp(k["a"] * x) + bias + k["b_plus"] * math.exp(-2 * x) * v - loss * (1 + MARGIN)
 
-    least = minimize_scalar(excess, bounds=(-20.0, 20.0), method="bounded").x
+    least = scipy.optimize.minimize_scalar(excess, bounds=(-20.0, 20.0)).x
     if excess(least) >= 0:
         return 0.0, math.inf
-    low, high = (brentq(excess, least, least + side, xtol=MARGIN) for side in (-20.0, 20.0))
+    low, high = (scipy.optimize.brentq(excess, least, least + side, xtol=MARGIN) for side in (-20.0, 20.0))
     return math.exp(low), math.exp(high)
 
 

@@ -160,7 +160,7 @@ def test_the_slope_of_the_unlisted_degrees_is_bounded(d: int, n: int, w: float) 
     for last in (2, 6, 30):
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(optima.LISTED, "relu", last)
-            listed = -float(optima.descent(k, arb(w) * 7 / 8, arb(w) * 9 / 8).over(arb(w), arb(w)).mid())
+            listed = -float(optima.minus(k, arb(w) * 7 / 8, arb(w) * 9 / 8).slope(1).over(arb(w), arb(w)).mid())
             bound = float(optima.steepest_rest(k, arb(w)))
         off[last] = abs(float(ends[1] - ends[0]) / 2e-3 - listed)
         assert off[last] <= bound + 1e-6

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,6 +82,8 @@ def run(
     """
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     deciding = _Deciding(watch or Watch())
+    if any(cell.method == "exact" for claim in claims for cell in claim.cells):
+        import_module("lipverify.optimum.window")  # it loads SciPy: once, before the processes are forked
     with remembering() as shared, _workers(jobs, executor, cluster, shared, backend, limit) as workers:
         measure(
             deciding.plan(claims),

@@ -189,5 +189,5 @@ def moments(k: int, y: Floats, weight: Floats, count: int) -> Floats:
     power, terms = weight * g**k, []
     for _ in range(count):
         terms.append(power.sum(axis=-1))
-        power = power * g
+        power *= g
     return np.stack(terms)

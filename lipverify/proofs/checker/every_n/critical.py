@@ -42,7 +42,7 @@ from itertools import accumulate, pairwise
 from flint import arb, arb_poly
 
 from ..kernel.contexts import STRIP, many_averages
-from ..kernel.curves import Curve, Interval, curves
+from ..kernel.curves import Curve, Interval, curves, remembered
 from ..kernel.form import Ball, Bounds, Known, Obligations, least, most
 from ..kernel.kink import even_weights
 from ..kernel.tokens import bessel_ratio
@@ -205,6 +205,7 @@ def fewest(k: Known, Lambda: Ball) -> Ball:
     return (Lambda / k["rho"] ** 2).min(k["K"] * Lambda ** ((power - 1) / power))
 
 
+@remembered("d", "a", "beta", "k", "K", "rho", "W_least")
 def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
     """n_i from 256 to K W_least^{a+1}, and the w beyond which nothing is best for n from n_i to n_{i+1}."""
     d, a = k["d"], k["a"]
@@ -218,8 +219,7 @@ def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
             losses.append(noise + signal(k, after) * after * bias / (3 * d))
         least = reduce(arb.min, [loss.upper() for loss in losses])
         ws = ((k["k"] * (1 + arb(j) / 20) * W).mid() for j in range(8, 60))
-        stop = next((w for w in ws if noise_below(n, at(d, w)) > least), None)
-        stopped.append((n, stop))
+        stopped.append((n, next((w for w in ws if noise_below(n, at(d, w)) > least), None)))
         n = after
     return stopped
 

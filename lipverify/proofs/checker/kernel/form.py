@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, Inexact, localcontext
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -224,11 +224,11 @@ def shown(value: Fraction | int) -> str:
     >>> shown(Fraction(1000001, 2)), shown(Fraction(5, 3)), shown(Fraction("1e27")), shown(Fraction("1.50e-9"))
     ('500000.5', '(5/3)', '1e+27', '1.5e-9')
     """
-    value, digits = Fraction(value), 5000  # a printed decimal has fewer; one with more is an error, and not rounded
-    if 10**digits % value.denominator:
+    value = Fraction(value)
+    bits = value.denominator.bit_length()  # a product of twos and fives has fewer of either
+    if 10**bits % value.denominator:
         return f"({value.numerator}/{value.denominator})"
-    with localcontext(prec=digits) as context:
-        context.traps[Inexact] = True
+    with localcontext(prec=bits + value.numerator.bit_length()):  # the decimal has fewer digits: nothing is rounded
         decimal = (Decimal(value.numerator) / value.denominator).normalize()
     return f"{decimal:f}" if -7 < decimal.adjusted() < 16 else f"{decimal}".lower().replace("e-0", "e-")
 

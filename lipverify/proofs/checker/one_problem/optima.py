@@ -27,7 +27,7 @@ from flint import arb
 
 from ..kernel import form
 from ..kernel.contexts import STRIP, Averages, averages
-from ..kernel.curves import Curve, curves, remembered
+from ..kernel.curves import ACCURACY, Curve, curves, remembered
 from ..kernel.form import Ball, Known, Obligations, ball, least, most, size
 from ..kernel.harmonics import harmonics, wave
 from ..kernel.kink import even_weights
@@ -227,26 +227,23 @@ def falling(k: Known) -> Obligations:
     ends = [k["stop"] * i / pieces for i in range(pieces + 1)]
     return {
         "fall": most(
-            reduce(arb.min, [descent(k, *pair).lowest() - steepest_rest(k, pair[0]) for pair in pairwise(ends)])
+            reduce(arb.min, [minus(k, *pair).slope(1).lowest() - steepest_rest(k, pair[0]) for pair in pairwise(ends)])
         )
     }, {}
 
 
-def descent(k: Known, first: Ball, last: Ball) -> Curve:
-    """Minus the slope of the listed part of B from one w to another."""
-    weights, _ = spectrum(k)
-
-    def values(w: Ball) -> tuple[Ball]:
-        return (-listed(k, w)[1],)
-
-    (curve,) = curves(values, [4 * sum(weights.values(), arb(0)) / arb(STRIP).cos() ** 2], first, last)
-    return curve.slope(1)
+def minus(k: Known, first: Ball, last: Ball, accuracy: float = ACCURACY) -> Curve:
+    """Minus the listed part of B from one w to another."""
+    bound = 4 * sum(spectrum(k)[0].values(), arb(0)) / arb(STRIP).cos() ** 2
+    (curve,) = curves(lambda w: [-listed(k, w)[1]], [bound], first, last, accuracy)
+    return curve
 
 
 def steepest_rest(k: Known, w: Ball) -> Ball:
     """A bound of the slope of what is not listed, at w and beyond."""
-    rest, mean = spectrum(k)[1], averages(k["d"], k["n"], w, [1]).mean[1]
-    return 4 * rest.upper() * (2 * mean).min(arb(1)).max(0).sqrt()
+    rest = spectrum(k)[1].upper()
+    mean = averages(k["d"], k["n"], w, [1]).mean[1] if rest > 0 else arb(0)
+    return 4 * rest * (2 * mean).min(arb(1)).max(0).sqrt()
 
 
 LEMMAS = {
