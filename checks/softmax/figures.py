@@ -22,7 +22,7 @@ SHOWN = (2, 3, 5)
 
 def windows(law: str) -> list[Points]:
     """(Lambda, w*) over sixteen decades, by dimension; from 1e4 on at lengths at which the exponent is measured too."""
-    lengths = [1e2, *(float(round(10 ** (4 + k * 26 / 11))) for k in range(7))]
+    lengths = [1e2, *(float(round(10 ** (4 + k * 26 / 11))) for k in range(7))]  # twelve points of n from 1e4 to 1e30
     return [[(n, optimum(law, d, n)["w"][0]) for n in lengths] for d in SHOWN]
 
 
