@@ -55,7 +55,7 @@ def ridge_terms(problem: Problem, w: Floats) -> tuple[Floats, ...]:
     is about 1e-12, and larger if u is large, because its rounding, eps * w, then matters; if much larger, it refuses.
     Source: docs/method.md; the loss is equation (ICL) of Collins et al.
     """
-    evaluate = _known if w.size <= MOST_WINDOWS else _known.__wrapped__  # many values are not kept
+    evaluate = _remembered if w.size <= MOST_WINDOWS else _remembered.__wrapped__  # many values are not kept
     value, error = evaluate(_unit(problem.law), problem.d, float(problem.n), w.tobytes())
     noise, bias = problem.sigma**2, sight_of(problem.law).amplitude
     return bias * value.bias, noise * value.noise, bias * error.bias, noise * error.noise
@@ -129,7 +129,7 @@ def _rough(law: Law, d: int, n: float, windows: bytes) -> Values:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _known(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
+def _remembered(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
     """Values and their errors; cached, because the same w are often used with another L or sigma."""
     return averaged_terms(parts_of(law, d), d, n, np.frombuffer(windows))
 
@@ -165,11 +165,11 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Floats, Floats]:
             break  # keep the current value with its error
         gap[:, rough], value[:, rough], off[rough] = np.abs(value[:, rough] - terms), terms, finer_off
         gaps.append(gap.copy())
-        known = gap <= tolerance * value
-        rough = ~known.all(axis=0)
+        settled = gap <= tolerance * value
+        rough = ~settled.all(axis=0)
         if not rough.any():
             break
-    error = np.where(known, gap, remaining(np.array(gaps)))
+    error = np.where(settled, gap, remaining(np.array(gaps)))
     tables = rounding + max((part.relative_error for part in parts), default=0.0)
     return value, error + np.stack([rounding, tables]) * value + np.stack([np.zeros_like(off), off])
 
@@ -237,5 +237,5 @@ def _by_one_rule(parts: Parts, d: int, n: float, w: Floats, order: int, factors:
 def _uniform(n: float, parts: Parts) -> tuple[Floats, Floats]:
     """w = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
     value = np.array([[1 / n], [(1 + 1 / n) * sum(part.variance for part in parts)]])
-    known = ROUNDING + max((part.relative_error for part in parts), default=0.0)
-    return value, np.array([[ROUNDING], [known]]) * value
+    relative = ROUNDING + max((part.relative_error for part in parts), default=0.0)
+    return value, np.array([[ROUNDING], [relative]]) * value
