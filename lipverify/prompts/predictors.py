@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import EPS, Array, Floats, Matrix, to_device
-from lipverify.foundation.validation import function, number, whole
+from lipverify.foundation.arrays import Array, Floats, Matrix, to_device
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import function, instance, number, numbers, whole, zero_or_more
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer, Parametrisation, written_out
 from lipverify.loss.attention import softmax_weights
-from lipverify.problem.matrices import rows
+from lipverify.problem.matrices import rows, semidefinite_rows
 from lipverify.problem.vectors import Pool
 
 Predictor = Callable[[Array, Array, Array], Array]
@@ -73,7 +74,7 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
     penalty
         In units of y squared, >= 0; 0: least squares, of the least norm where several fit.
     prior
-        S, positive semidefinite, (d, d); the identity if left out.
+        S, positive semidefinite, (d, d), or its diagonal; the identity if left out.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
     [[1.0, 1.0]]
     """
     penalty = number("penalty", penalty, "a constant of ridge", least=0)
-    S = None if prior is None else np.array(rows("prior", prior))
+    S = None if prior is None else np.array(semidefinite_rows("prior", prior))
     if S is not None and penalty == 0:
         raise InvalidInput("penalty = 0 with a prior: without noise the prior has no effect; leave it out.")
 
@@ -118,7 +119,7 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
     >>> dmmse([[1.0], [-1.0]], 0.0).weights(np.ones((1, 3, 1)), np.ones((1, 3))).tolist()
     [[1.0]]
     """
-    sigma = number("sigma", sigma, "a standard deviation", least=0)
+    sigma = zero_or_more("sigma", sigma, "a standard deviation")
     pool = pool if isinstance(pool, Pool) else Pool(pool)
 
     def weights(x: Array, y: Array) -> Array:
@@ -127,10 +128,11 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
         members = _like("pool", pool.vectors(d), x)
         away = xp.sum((y[..., None] - x @ xp.matrix_transpose(members)) ** 2, axis=1)
         if sigma == 0:
-            allowed = 1e3 * EPS * xp.sum(y * y, axis=1)[:, None]
-            fits = xp.astype(away <= xp.min(away, axis=1)[:, None] + allowed, x.dtype)
+            # rounding moves a distance by that of all <w_k, x_i>
+            rounding = d * _eps(x) * xp.max(xp.sum(members**2, axis=1)) ** 0.5 * xp.sum(x * x, axis=(1, 2)) ** 0.5
+            fits = xp.astype(away**0.5 <= (xp.min(away, axis=1) ** 0.5 + rounding)[:, None], x.dtype)
             return fits @ members / xp.sum(fits, axis=1)[:, None]
-        return softmax_weights(-away / (2 * sigma**2), xp) @ members
+        return softmax_weights(-away / 2 / sigma / sigma, xp) @ members
 
     return Linear(weights, pool)
 
@@ -192,7 +194,7 @@ def softmax_attention(M: float | Matrix | Sequence[Matrix] = 1.0, heads: Sequenc
     if not square or not matrices.size or not np.all(np.isfinite(matrices)):
         raise InvalidInput(f"M has shape {matrices.shape}: give a finite number, a matrix (d, d), or heads (h, d, d).")
     count = len(matrices) if matrices.ndim == 3 else 1
-    factors = np.full(count, 1 / count) if heads is None else np.asarray(heads, dtype=float)
+    factors = np.full(count, 1 / count) if heads is None else numbers("heads", heads, "a factor")
     if factors.shape != (count,):
         raise InvalidInput(f"heads has shape {factors.shape}: it is one factor for each of {count} matrices.")
 
@@ -235,7 +237,7 @@ def transformer(
     >>> transformer([preconditioned([[0.5]], n=4)])(x, y, query).tolist()
     [0.5]
     """
-    layers = tuple(layers)
+    layers = tuple(instance("layers", layers, Sequence, "give a list of layers, such as [preconditioned(A, n)]"))  # type: ignore[type-abstract]
     number("sign", sign, "the sign")
 
     def tokens(x: Array, y: Array) -> Array:
@@ -286,6 +288,9 @@ def nadaraya_watson(kernel: Callable[[Array, Array], Array]) -> Predictor:
     def predict(x: Array, y: Array, query: Array) -> Array:
         _require_batch(x, y, query)
         xp, K = x.__array_namespace__(), kernel(x, query[:, None, :])
+        if tuple(getattr(K, "shape", ())) != tuple(y.shape) or xp.any(K < 0):
+            rule = f"it must return weights >= 0, {tuple(y.shape)}"
+            raise InvalidInput(f"kernel returned {shown(K)} for tokens {tuple(x.shape)}: {rule}.")
         total = xp.sum(K, axis=1)
         return _dot(K, y) / xp.where(total > 0, total, xp.ones_like(total))
 
@@ -312,8 +317,10 @@ def nearest_neighbours(k: int) -> Predictor:
         _require_batch(x, y, query)
         whole("k", k, 1, most=x.shape[1])
         xp = x.__array_namespace__()
-        distance = xp.sum((x - query[:, None, :]) ** 2, axis=-1)
-        near = xp.astype(distance <= xp.sort(distance, axis=1)[:, k - 1][:, None], x.dtype)
+        distance = xp.sum((x - query[:, None, :]) ** 2, axis=-1) ** 0.5
+        # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding
+        rounding = _eps(x) * xp.max(xp.abs(x), axis=(1, 2))
+        near = xp.astype(distance <= (xp.sort(distance, axis=1)[:, k - 1] + rounding)[:, None], x.dtype)
         return _dot(near, y) / xp.sum(near, axis=1)
 
     return predict
@@ -327,6 +334,11 @@ def _require_batch(x: Array, y: Array, query: Array) -> None:
 
 def _dot(a: Array, b: Array) -> Array:
     return a.__array_namespace__().sum(a * b, axis=-1)
+
+
+def _eps(x: Array) -> float:
+    """A bound on the relative rounding error of a sum of a few hundred products in the precision of x."""
+    return 64 * float(x.__array_namespace__().finfo(x.dtype).eps)
 
 
 def _like(name: str, matrix: Floats, x: Array) -> Array:
