@@ -11,12 +11,12 @@ import numpy as np
 from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats, Matrix, to_device
+from lipverify.foundation.arrays import EPS, Array, Floats, Matrix, to_device
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number, whole
-from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows, semidefinite_rows, square_root
+from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows, square_root
 
 Fourth = Callable[[Floats], Floats]
 """From a symmetric S to E <u, S u> u u^T: the fourth moments of a vector u."""
@@ -143,8 +143,22 @@ class Elliptical(Covariates, frozen=True):
     singular: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        sigma = semidefinite_rows("Sigma", self.Sigma, definite=not self.singular)
-        msgspec.structs.force_setattr(self, "Sigma", sigma)
+        given = self.Sigma
+        try:
+            matrix = np.array(rows("Sigma", [given]))[0]
+            matrix = np.diag(matrix)
+        except InvalidInput:
+            matrix = np.array(rows("Sigma", given))
+        # products such as B B^T are symmetric, and their least eigenvalue is 0, up to rounding
+        allowed = 8 * len(matrix) * EPS * float(np.abs(matrix).max())
+        symmetric = matrix.shape[0] == matrix.shape[1] and np.abs(matrix - matrix.T).max() <= allowed
+        least = np.linalg.eigvalsh(matrix)[0] if symmetric else -math.inf
+        if not (least > 0 or (self.singular and least >= -allowed)):
+            rule = "semidefinite" if self.singular else "definite"
+            raise InvalidInput(
+                f"Sigma = {shown(given)}: it must be a symmetric positive {rule} matrix, or its diagonal."
+            )
+        msgspec.structs.force_setattr(self, "Sigma", rows("Sigma", (matrix + matrix.T) / 2))
 
     @property
     def root(self) -> Floats:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import Floats
 from lipverify.foundation.quoting import shown
 
 Rows = tuple[tuple[float, ...], ...]
@@ -37,22 +36,6 @@ def orthonormal_rows(name: str, value: Any) -> Rows:
             f"use numpy.linalg.qr({name})[0]."
         )
     return rows(name, matrix)
-
-
-def semidefinite_rows(name: str, value: Any, definite: bool = False) -> Rows:
-    """A symmetric positive semidefinite matrix, or its diagonal, as `rows`; positive definite if `definite`."""
-    try:
-        matrix = np.diag(np.array(rows(name, [value]))[0])
-    except InvalidInput:
-        matrix = np.array(rows(name, value))
-    # products such as B B^T are symmetric, and their least eigenvalue is 0, up to rounding
-    allowed = 8 * len(matrix) * EPS * float(np.abs(matrix).max())
-    symmetric = matrix.shape[0] == matrix.shape[1] and np.abs(matrix - matrix.T).max() <= allowed
-    least = np.linalg.eigvalsh(matrix)[0] if symmetric else -math.inf
-    if not (least > 0 or (not definite and least >= -allowed)):
-        rule = "definite" if definite else "semidefinite"
-        raise InvalidInput(f"{name} = {shown(value)}: it must be a symmetric positive {rule} matrix, or its diagonal.")
-    return rows(name, (matrix + matrix.T) / 2)
 
 
 def complement(B: Floats) -> Floats:

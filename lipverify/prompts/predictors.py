@@ -17,12 +17,14 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats, Matrix, to_device
+from lipverify.foundation.means.samples import ROUNDING
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import function, instance, number, numbers, whole, zero_or_more
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer, Parametrisation, written_out
 from lipverify.loss.attention import softmax_weights
-from lipverify.problem.matrices import rows, semidefinite_rows
+from lipverify.problem.covariates import Gaussian
+from lipverify.problem.matrices import rows
 from lipverify.problem.vectors import Pool
 
 Predictor = Callable[[Array, Array, Array], Array]
@@ -83,7 +85,7 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
     [[1.0, 1.0]]
     """
     penalty = number("penalty", penalty, "a constant of ridge", least=0)
-    S = None if prior is None else np.array(semidefinite_rows("prior", prior))
+    S = None if prior is None else Gaussian(prior).shape(0)
     if S is not None and penalty == 0:
         raise InvalidInput("penalty = 0 with a prior: without noise the prior has no effect; leave it out.")
 
@@ -128,8 +130,7 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
         members = _like("pool", pool.vectors(d), x)
         away = xp.sum((y[..., None] - x @ xp.matrix_transpose(members)) ** 2, axis=1)
         if sigma == 0:
-            # rounding moves a distance by that of all <w_k, x_i>
-            rounding = d * _eps(x) * xp.max(xp.sum(members**2, axis=1)) ** 0.5 * xp.sum(x * x, axis=(1, 2)) ** 0.5
+            rounding = d * ROUNDING * xp.max(xp.sum(members**2, axis=1)) ** 0.5 * xp.sum(x * x, axis=(1, 2)) ** 0.5
             fits = xp.astype(away**0.5 <= (xp.min(away, axis=1) ** 0.5 + rounding)[:, None], x.dtype)
             return fits @ members / xp.sum(fits, axis=1)[:, None]
         return softmax_weights(-away / 2 / sigma / sigma, xp) @ members
@@ -289,8 +290,7 @@ def nadaraya_watson(kernel: Callable[[Array, Array], Array]) -> Predictor:
         _require_batch(x, y, query)
         xp, K = x.__array_namespace__(), kernel(x, query[:, None, :])
         if tuple(getattr(K, "shape", ())) != tuple(y.shape) or xp.any(K < 0):
-            rule = f"it must return weights >= 0, {tuple(y.shape)}"
-            raise InvalidInput(f"kernel returned {shown(K)} for tokens {tuple(x.shape)}: {rule}.")
+            raise InvalidInput(f"kernel returned {shown(K)}: it must return weights >= 0, {tuple(y.shape)}.")
         total = xp.sum(K, axis=1)
         return _dot(K, y) / xp.where(total > 0, total, xp.ones_like(total))
 
@@ -319,7 +319,7 @@ def nearest_neighbours(k: int) -> Predictor:
         xp = x.__array_namespace__()
         distance = xp.sum((x - query[:, None, :]) ** 2, axis=-1) ** 0.5
         # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding
-        rounding = _eps(x) * xp.max(xp.abs(x), axis=(1, 2))
+        rounding = ROUNDING * xp.max(xp.abs(x), axis=(1, 2))
         near = xp.astype(distance <= (xp.sort(distance, axis=1)[:, k - 1] + rounding)[:, None], x.dtype)
         return _dot(near, y) / xp.sum(near, axis=1)
 
@@ -334,11 +334,6 @@ def _require_batch(x: Array, y: Array, query: Array) -> None:
 
 def _dot(a: Array, b: Array) -> Array:
     return a.__array_namespace__().sum(a * b, axis=-1)
-
-
-def _eps(x: Array) -> float:
-    """A bound on the relative rounding error of a sum of a few hundred products in the precision of x."""
-    return 64 * float(x.__array_namespace__().finfo(x.dtype).eps)
 
 
 def _like(name: str, matrix: Floats, x: Array) -> Array:

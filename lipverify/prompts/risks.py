@@ -256,13 +256,13 @@ def _powers(drawn: Drawn, Q: Floats | None) -> Floats:
 
 
 def _stretch(prompts: Prompts, powers: Sequence[Floats]) -> float:
-    """The factor, >= 1, by which 95 % intervals of means that are known must be wider to cover them.
+    """The factor, >= 1, by which 95 % intervals of known means must be wider to cover them: rare prompts move them too.
 
-    If rare prompts rule a risk and are missing, its samples look harmless, but such means are off in the same way.
+    They are refused if it exceeds `FARTHEST`.
     """
-    law, tasks, d, factor = prompts.covariates, prompts.tasks, prompts.d, 1.0
+    law, d, factor = prompts.covariates, prompts.d, 1.0
     known: tuple[Callable[[], Floats], ...] = (
-        lambda: (prompts.query or law).moments(d).second @ tasks.moments(d).second,
+        lambda: (prompts.query or law).moments(d).second @ prompts.tasks.moments(d).second,
         lambda: law.moments(d).second,
         lambda: law.moments(d).fourth(np.eye(d)),
     )
@@ -271,10 +271,8 @@ def _stretch(prompts: Prompts, powers: Sequence[Floats]) -> float:
             exact, half_width = np.trace(moment()), normal_half_width(np.std(values) / math.sqrt(values.size))
             factor = max(factor, float(abs(np.mean(values) - exact) / (half_width + SAME * exact)))
     if factor > FARTHEST:
-        raise OutOfReach(
-            f"sampled means of f(x)^2, |x_i|^2 or |x_i|^4 miss those of the law by {factor:.2g} half-widths, more than "
-            f"{FARTHEST:g}: rare prompts rule them and are missing; {WAYS_OUT}"
-        )
+        means = f"sampled means of f(x)^2, |x_i|^2 or |x_i|^4 miss those of the law by {factor:.2g} half-widths"
+        raise OutOfReach(f"{means}, more than {FARTHEST:g}: rare prompts rule them and are missing; {WAYS_OUT}")
     return factor
 
 
