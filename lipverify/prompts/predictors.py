@@ -187,12 +187,9 @@ def softmax_attention(M: float | Matrix | Sequence[Matrix] = 1.0, heads: Sequenc
     >>> round(float(softmax_attention(2.0)(x, y, query)[0]), 6)  # 1 / (1 + e^-4)
     0.982014
     """
-    try:
-        matrices = np.array(M, dtype=float)
-    except (TypeError, ValueError):
-        matrices = np.empty(0)
+    matrices = numbers("M", M, "an entry")
     square = matrices.ndim == 0 or (matrices.ndim in (2, 3) and matrices.shape[-1] == matrices.shape[-2])
-    if not square or not matrices.size or not np.all(np.isfinite(matrices)):
+    if not square or not matrices.size:
         raise InvalidInput(f"M has shape {matrices.shape}: give a finite number, a matrix (d, d), or heads (h, d, d).")
     count = len(matrices) if matrices.ndim == 3 else 1
     factors = np.full(count, 1 / count) if heads is None else numbers("heads", heads, "a factor")

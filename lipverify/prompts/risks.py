@@ -54,8 +54,8 @@ def risk(
 
     For linear tasks and a predictor that gives its weights the mean over the query is exact. If covariates are normal
     too, prompts where sum x x^T has a small or a large eigenvalue are drawn more often, and weights make up for it:
-    there least squares and steps of gradient descent err most. Elsewhere sampled means of f(x)^2, |x_i|^2 and |x_i|^4
-    that miss those of the law widen the interval, or are refused: rare prompts are missing there too.
+    there least squares and steps of gradient descent err most. Elsewhere sampled means of f(x)^2 and |x_i|^4 that
+    miss those of the law widen the interval, or are refused: rare prompts are missing there too.
 
     Parameters
     ----------
@@ -237,22 +237,22 @@ def _sampled(
     for answer in first_answers:  # at the end, when a model with a state is in another one
         _require_same(*answer)
     losses, *powers = np.concatenate(parts, axis=1)
-    if not np.all(np.isfinite(losses)):
-        raise OutOfReach("predictor: the square of an error is no double; use a smaller unit of y.")
     if each:
         return losses, math.inf
+    if not np.all(np.isfinite(losses)):
+        raise OutOfReach("predictor: the square of an error is no double; use a smaller unit of y.")
     value, half_width = mean_with_half_width(losses, bounds)
     if bounds is None:  # rare covariates are not missing where they are drawn more often
-        half_width *= _stretch(prompts, powers[: 3 if root is None else 1])
+        half_width *= _stretch(prompts, powers[: 2 if root is None else 1])
     rounding = ROUNDING * math.sqrt(np.mean(powers[0]))
     return value, half_width + rounding * (2 * math.sqrt(np.mean(np.abs(losses))) + rounding)
 
 
 def _powers(drawn: Drawn, Q: Floats | None) -> Floats:
-    """f(x)^2, its mean over queries of second moment Q, and means over the tokens of |x_i|^2 and |x_i|^4, (3, C)."""
-    w, size = drawn.task, np.einsum("cnd,cnd->cn", drawn.x, drawn.x)
+    """f(x)^2, or its mean over queries of second moment Q, and the mean of |x_i|^4 over the tokens, (2, C)."""
+    w = drawn.task
     square = drawn.target**2 if Q is None or w is None else np.einsum("ci,ij,cj->c", w, Q, w)
-    return np.stack([square, size.mean(axis=1), (size**2).mean(axis=1)])
+    return np.stack([square, np.mean(np.einsum("cnd,cnd->cn", drawn.x, drawn.x) ** 2, axis=1)])
 
 
 def _stretch(prompts: Prompts, powers: Sequence[Floats]) -> float:
@@ -263,7 +263,6 @@ def _stretch(prompts: Prompts, powers: Sequence[Floats]) -> float:
     law, d, factor = prompts.covariates, prompts.d, 1.0
     known: tuple[Callable[[], Floats], ...] = (
         lambda: (prompts.query or law).moments(d).second @ prompts.tasks.moments(d).second,
-        lambda: law.moments(d).second,
         lambda: law.moments(d).fourth(np.eye(d)),
     )
     for moment, values in zip(known, powers, strict=False):
@@ -271,7 +270,7 @@ def _stretch(prompts: Prompts, powers: Sequence[Floats]) -> float:
             exact, half_width = np.trace(moment()), normal_half_width(np.std(values) / math.sqrt(values.size))
             factor = max(factor, float(abs(np.mean(values) - exact) / (half_width + SAME * exact)))
     if factor > FARTHEST:
-        means = f"sampled means of f(x)^2, |x_i|^2 or |x_i|^4 miss those of the law by {factor:.2g} half-widths"
+        means = f"sampled means of f(x)^2 or |x_i|^4 miss those of the law by {factor:.2g} half-widths"
         raise OutOfReach(f"{means}, more than {FARTHEST:g}: rare prompts rule them and are missing; {WAYS_OUT}")
     return factor
 

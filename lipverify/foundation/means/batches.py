@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
-from lipverify.foundation.validation import number
 
 LEVEL = 0.95
 """Level of an interval by default."""
@@ -69,8 +67,8 @@ def mean_interval(batches: Floats, level: float = LEVEL) -> tuple[float, float]:
 
     Raises
     ------
-    InvalidInput
-        If there are fewer than two values, or the level is not between 0 and 1.
+    ZeroDivisionError
+        If there are no values.
 
     Examples
     --------
@@ -81,9 +79,6 @@ def mean_interval(batches: Floats, level: float = LEVEL) -> tuple[float, float]:
     from scipy.special import stdtrit
 
     count = len(batches)
-    if count < 2:
-        raise InvalidInput(f"batches = {batches!r}: one value has no spread; give at least two.")
-    number("level", level, "the level of confidence", above=0, below=1)
     quantile = float(stdtrit(count - 1, (1 + level) / 2))
     return float(np.mean(batches)), quantile * float(np.std(batches, ddof=1)) / math.sqrt(count)
 
