@@ -49,7 +49,7 @@ from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, latex_number
 from lipverify.foundation.style import in_style
-from lipverify.foundation.validation import LARGEST, function, numbers
+from lipverify.foundation.validation import LARGEST, function, number, numbers
 from lipverify.limits import LOUD, LOUDER, Limit, extrapolate, fitted, limit_beside_logarithms, limit_of_slopes
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         `log_power` the corrections may be powers of log s, and a wrong power of log s is detected from a difference of
         0.1 on.
         """
+        exponent, log_power = number("exponent", exponent), number("log_power", log_power)
         if log_power:
             log_s, log_values, noise = self._beyond_e()
             limit = limit_beside_logarithms(log_s, log_values - exponent * log_s - log_power * np.log(log_s), noise)
@@ -186,7 +187,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         >>> law.log_power(0.51)[1]
         inf
         """
-        log_s, log_values, noise = self._beyond_e()
+        exponent, (log_s, log_values, noise) = number("exponent", exponent), self._beyond_e()
         powers, uncertainty = _slopes(log_values - exponent * log_s, np.log(log_s), noise)
         limit = limit_beside_logarithms(np.sqrt(log_s[1:] * log_s[:-1]), powers, uncertainty)
         return limit.value, limit.error if limit.error <= COARSEST_POWER else math.inf
@@ -318,7 +319,9 @@ def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
     True
     """
     ladder, q = numbers("s", s, finite=False), numbers("values", values, finite=False)
-    noise = np.full(q.shape, DEFAULT_ERROR) if errors is None else numbers("errors", errors, finite=False)
+    noise = (
+        np.full(q.shape, DEFAULT_ERROR) if errors is None else np.maximum(numbers("errors", errors, least=0), 8 * EPS)
+    )
     _validate(ladder, q, noise)
     slopes, _ = _slopes(np.log(q), np.log(ladder), noise)
     limit = _exponent(np.log(ladder), np.log(q), noise)
@@ -326,7 +329,7 @@ def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
         s=tuple(ladder.tolist()),
         values=tuple(q.tolist()),
         value_errors=tuple(noise.tolist()),
-        slope_at=tuple(np.sqrt(ladder[1:] * ladder[:-1]).tolist()),
+        slope_at=tuple((np.sqrt(ladder[1:]) * np.sqrt(ladder[:-1])).tolist()),
         local_slopes=tuple(slopes.tolist()),
         exponent=limit.value,
         error=limit.error,
@@ -334,8 +337,8 @@ def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
         constant_error=math.inf,
     )
     constant, constant_error = bare.limit_of_ratio(limit.value)
-    # an exponent wrong by e changes the ratio by s^e over the whole ladder
-    tilt = math.expm1(min(limit.error * math.log(ladder[-1]), 700.0))
+    # an exponent wrong by e changes the ratio by s^e over the whole ladder, whose end may be below 1
+    tilt = math.expm1(min(limit.error * float(np.max(np.abs(np.log(ladder)))), 700.0))
     return msgspec.structs.replace(bare, constant=constant, constant_error=constant_error + constant * tilt)
 
 

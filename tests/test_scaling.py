@@ -100,3 +100,20 @@ def test_the_constant_and_the_limit_of_a_ratio_are_found() -> None:
 def test_a_ladder_that_cannot_show_a_limit_is_refused(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         call()
+
+
+def test_errors_are_never_below_zero() -> None:
+    """A ladder that ends below 1, and errors of values that break their rule."""
+    s = np.geomspace(1e-30, 1e-10, 20)
+    law = growth_of(s, 3 * s**0.5)
+    assert abs(law.constant - 3) <= law.constant_error < 1e-6
+    exact = growth_of(s, 3 * s**0.5, np.zeros(20))  # no error: rounding is left
+    assert abs(exact.exponent - 0.5) <= exact.error < 1e-8
+    for error in (-1.0, math.nan, math.inf):
+        with pytest.raises(InvalidInput, match="errors = "):
+            growth_of(s, s, np.full(20, error))
+    for exponent in (math.nan, "a"):
+        with pytest.raises(InvalidInput, match="exponent = "):
+            law.limit_of_ratio(exponent)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput, match="exponent = "):
+            law.log_power(exponent)  # type: ignore[arg-type]

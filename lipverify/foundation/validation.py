@@ -116,7 +116,7 @@ def numbers(name: str, value: Any, what: str = "it", *, least: float = -math.inf
 
     try:
         kind = np.asarray(value).dtype.kind
-        array = np.array(value, dtype=np.float64)
+        array = np.array(value, dtype=None if kind == "c" else np.float64)  # refused below
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{name} = {shown(value)}: {rule}.") from None
     # integers and real numbers

@@ -21,6 +21,7 @@ from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.validation import chosen
 from lipverify.linear_transformer.collapsed import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
+from lipverify.linear_transformer.regression.contexts import require_regression
 from lipverify.problem.prompts import Prompts
 
 __all__ = ["NAMES", "Diag", "Family", "Full", "LowRank", "Omega", "Safe", "SafeFull", "family_named"]
@@ -230,6 +231,7 @@ class LowRank(Full):
 
 def family_named(name: str, regression: Prompts) -> Omega | Full:
     """The family with one of the names in `NAMES`."""
+    require_regression(regression)
     families: tuple[type[Omega] | type[Full], ...] = (Diag, Safe, Omega, LowRank, Full, SafeFull)
     return families[NAMES.index(chosen("family", name, NAMES))](regression)
 

@@ -17,7 +17,7 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Array, to_device
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.validation import whole
+from lipverify.foundation.validation import instance, whole
 
 
 class Parametrisation(Protocol):
@@ -30,6 +30,7 @@ class Parametrisation(Protocol):
 
 def written_out(layers: Sequence[Parametrisation], like: Array) -> tuple[Layer, ...]:
     """The layers with their matrices written out: for the d, the library and the device of `like`, (..., d + 1)."""
+    instance("layers", layers, Sequence, "give a list of layers, such as [GDPlusPlus(xx=0.1, yx=0.2)]")  # type: ignore[type-abstract]
     for k, weights in enumerate(layers):
         if not callable(getattr(weights, "layer", None)):
             raise InvalidInput(f"layers[{k}] = {weights!r}: give layers, such as GDPlusPlus(xx=0.1, yx=0.2).")

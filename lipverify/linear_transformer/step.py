@@ -25,7 +25,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Floats, Matrix
 from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
@@ -33,6 +33,9 @@ from lipverify.linear_transformer.layer import Layer
 from lipverify.problem.matrices import rows
 from lipverify.problem.problem import context_length
 from lipverify.problem.prompts import Prompts, require_prompts
+
+SMALLEST = 1e-290
+"""A smaller double has lost digits."""
 
 
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +155,9 @@ def _moments(prompts: Prompts) -> _Moments:
     M, S_u = x.unit[part], np.zeros_like(S)
     S_u[part] = np.outer(R, R) * (V.T @ S @ V)
     F, terms, S_u = x.quartic(S_u)[part], (x.absolute or x.quartic)(np.abs(S_u))[part], S_u[part]
+    if R.size and np.any(S) and not SMALLEST < np.trace(terms) < 1 / SMALLEST:
+        size = f"fourth moments of covariates, times the tasks', of {np.trace(terms):.2g}"
+        raise OutOfReach(f"{size}: they must lie between {SMALLEST:g} and its inverse; use another unit of x or y.")
     signal = M @ S_u @ M
     noise = prompts.noise.second_moment * M
     return _Moments(R, V, M, signal, (F - signal + noise) / n, (terms + np.abs(signal) + np.abs(noise)) / n)

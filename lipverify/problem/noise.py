@@ -68,7 +68,7 @@ class UniformNoise(NoiseLaw, frozen=True, tag="uniform"):
     sigma_max: float
 
     def __post_init__(self) -> None:
-        number("sigma_max", self.sigma_max, "a standard deviation", least=0)
+        number("sigma_max", self.sigma_max, "a standard deviation", least=0, below=1e150)
 
     def draw(self, u: Floats) -> Floats:
         """sigma_max u."""
@@ -122,7 +122,7 @@ class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
         if not isinstance(self.levels, tuple) or not self.levels:
             raise InvalidInput(f"levels = {self.levels!r}: give a tuple of at least one standard deviation.")
         for level in self.levels:
-            number("levels", level, "a standard deviation", least=0)
+            number("levels", level, "a standard deviation", least=0, below=1e150)
 
     def draw(self, u: Floats) -> Floats:
         """The level with the index floor(u times the number of levels)."""

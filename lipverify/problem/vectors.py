@@ -151,7 +151,7 @@ class Pool(Covariates, frozen=True, tag="pool"):
 
     def __post_init__(self) -> None:
         if not hasattr(self.members, "__len__"):
-            whole("members", self.members, 1, "the number of vectors")
+            whole("members", self.members, 1, "the number of vectors", most=10**7)
             instance("law", self.law, Covariates, "they are drawn from one, such as lipverify.covariates.Sphere()")
         else:
             msgspec.structs.force_setattr(self, "members", rows("members", self.members))

@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import EPS, Array, Floats, Matrix, to_device
-from lipverify.foundation.validation import function, number, whole
+from lipverify.foundation.arrays import Array, Floats, Matrix, to_device
+from lipverify.foundation.means.samples import ROUNDING
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import function, instance, number, numbers, whole, zero_or_more
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer, Parametrisation, written_out
 from lipverify.loss.attention import softmax_weights
+from lipverify.problem.covariates import Gaussian
 from lipverify.problem.matrices import rows
 from lipverify.problem.vectors import Pool
 
@@ -73,7 +76,7 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
     penalty
         In units of y squared, >= 0; 0: least squares, of the least norm where several fit.
     prior
-        S, positive semidefinite, (d, d); the identity if left out.
+        S, positive semidefinite, (d, d), or its diagonal; the identity if left out.
 
     Examples
     --------
@@ -82,7 +85,7 @@ def ridge(penalty: float, prior: Matrix | None = None) -> Linear:
     [[1.0, 1.0]]
     """
     penalty = number("penalty", penalty, "a constant of ridge", least=0)
-    S = None if prior is None else np.array(rows("prior", prior))
+    S = None if prior is None else Gaussian(prior).shape(0)
     if S is not None and penalty == 0:
         raise InvalidInput("penalty = 0 with a prior: without noise the prior has no effect; leave it out.")
 
@@ -118,7 +121,7 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
     >>> dmmse([[1.0], [-1.0]], 0.0).weights(np.ones((1, 3, 1)), np.ones((1, 3))).tolist()
     [[1.0]]
     """
-    sigma = number("sigma", sigma, "a standard deviation", least=0)
+    sigma = zero_or_more("sigma", sigma, "a standard deviation")
     pool = pool if isinstance(pool, Pool) else Pool(pool)
 
     def weights(x: Array, y: Array) -> Array:
@@ -127,10 +130,10 @@ def dmmse(pool: Pool | Matrix, sigma: float) -> Linear:
         members = _like("pool", pool.vectors(d), x)
         away = xp.sum((y[..., None] - x @ xp.matrix_transpose(members)) ** 2, axis=1)
         if sigma == 0:
-            allowed = 1e3 * EPS * xp.sum(y * y, axis=1)[:, None]
-            fits = xp.astype(away <= xp.min(away, axis=1)[:, None] + allowed, x.dtype)
+            rounding = d * ROUNDING * xp.max(xp.sum(members**2, axis=1)) ** 0.5 * xp.sum(x * x, axis=(1, 2)) ** 0.5
+            fits = xp.astype(away**0.5 <= (xp.min(away, axis=1) ** 0.5 + rounding)[:, None], x.dtype)
             return fits @ members / xp.sum(fits, axis=1)[:, None]
-        return softmax_weights(-away / (2 * sigma**2), xp) @ members
+        return softmax_weights(-away / 2 / sigma / sigma, xp) @ members
 
     return Linear(weights, pool)
 
@@ -184,15 +187,12 @@ def softmax_attention(M: float | Matrix | Sequence[Matrix] = 1.0, heads: Sequenc
     >>> round(float(softmax_attention(2.0)(x, y, query)[0]), 6)  # 1 / (1 + e^-4)
     0.982014
     """
-    try:
-        matrices = np.array(M, dtype=float)
-    except (TypeError, ValueError):
-        matrices = np.empty(0)
+    matrices = numbers("M", M, "an entry")
     square = matrices.ndim == 0 or (matrices.ndim in (2, 3) and matrices.shape[-1] == matrices.shape[-2])
-    if not square or not matrices.size or not np.all(np.isfinite(matrices)):
+    if not square or not matrices.size:
         raise InvalidInput(f"M has shape {matrices.shape}: give a finite number, a matrix (d, d), or heads (h, d, d).")
     count = len(matrices) if matrices.ndim == 3 else 1
-    factors = np.full(count, 1 / count) if heads is None else np.asarray(heads, dtype=float)
+    factors = np.full(count, 1 / count) if heads is None else numbers("heads", heads, "a factor")
     if factors.shape != (count,):
         raise InvalidInput(f"heads has shape {factors.shape}: it is one factor for each of {count} matrices.")
 
@@ -235,7 +235,7 @@ def transformer(
     >>> transformer([preconditioned([[0.5]], n=4)])(x, y, query).tolist()
     [0.5]
     """
-    layers = tuple(layers)
+    layers = tuple(instance("layers", layers, Sequence, "give a list of layers, such as [preconditioned(A, n)]"))  # type: ignore[type-abstract]
     number("sign", sign, "the sign")
 
     def tokens(x: Array, y: Array) -> Array:
@@ -286,6 +286,8 @@ def nadaraya_watson(kernel: Callable[[Array, Array], Array]) -> Predictor:
     def predict(x: Array, y: Array, query: Array) -> Array:
         _require_batch(x, y, query)
         xp, K = x.__array_namespace__(), kernel(x, query[:, None, :])
+        if tuple(getattr(K, "shape", ())) != tuple(y.shape) or xp.any(K < 0):
+            raise InvalidInput(f"kernel returned {shown(K)}: it must return weights >= 0, {tuple(y.shape)}.")
         total = xp.sum(K, axis=1)
         return _dot(K, y) / xp.where(total > 0, total, xp.ones_like(total))
 
@@ -312,8 +314,10 @@ def nearest_neighbours(k: int) -> Predictor:
         _require_batch(x, y, query)
         whole("k", k, 1, most=x.shape[1])
         xp = x.__array_namespace__()
-        distance = xp.sum((x - query[:, None, :]) ** 2, axis=-1)
-        near = xp.astype(distance <= xp.sort(distance, axis=1)[:, k - 1][:, None], x.dtype)
+        distance = xp.sum((x - query[:, None, :]) ** 2, axis=-1) ** 0.5
+        # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding
+        rounding = ROUNDING * xp.max(xp.abs(x), axis=(1, 2))
+        near = xp.astype(distance <= (xp.sort(distance, axis=1)[:, k - 1] + rounding)[:, None], x.dtype)
         return _dot(near, y) / xp.sum(near, axis=1)
 
     return predict

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats, to_device, to_host
-from lipverify.foundation.means.checked import mean_with_half_width
+from lipverify.foundation.means.checked import WAYS_OUT, mean_with_half_width
+from lipverify.foundation.means.samples import ROUNDING, normal_half_width
 from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.sphere import on_sphere
@@ -30,6 +32,8 @@ FEW = 4
 """Prompts that a predictor is asked for again, alone and in another order."""
 Answers = tuple[Any, tuple[Any, ...], Floats]
 """A model, or its function of weights, what it was called with, and what it returned."""
+FARTHEST = 2.0
+"""Half-widths by which a sampled mean may miss a known one: normal ones do so once in 11,000 times."""
 SAME = 1e-5
 """How much their predictions may differ, in units of labels and predictions: single precision rounds by 1e-7."""
 
@@ -50,7 +54,8 @@ def risk(
 
     For linear tasks and a predictor that gives its weights the mean over the query is exact. If covariates are normal
     too, prompts where sum x x^T has a small or a large eigenvalue are drawn more often, and weights make up for it:
-    there least squares and steps of gradient descent err most.
+    there least squares and steps of gradient descent err most. Elsewhere sampled means of f(x)^2 and |x_i|^4 that
+    miss those of the law widen the interval, or are refused: rare prompts are missing there too.
 
     Parameters
     ----------
@@ -93,8 +98,7 @@ def risk(
     True
     """
     models = _models(predictor, less)
-    losses = _losses(prompts, models, contexts, seed, stream, most, xp=xp, device=device)
-    return mean_with_half_width(losses, _bounds(prompts, *models, most=most))
+    return _sampled(prompts, models, contexts, seed, stream, most, xp=xp, device=device)
 
 
 @makes("sampled", "montecarlo")
@@ -141,9 +145,7 @@ def risk_curve(
     if not counts:
         raise InvalidInput("lengths = []: give at least one number of tokens.")
     longest, models = require_prompts(prompts).replace(n=max(counts)), _models(predictor, less)
-    losses = (_losses(longest, models, contexts, seed, stream, tokens=n) for n in counts)
-    bounds = _bounds(longest, *models)
-    values, half_widths = np.array([mean_with_half_width(each, bounds) for each in losses]).T
+    values, half_widths = np.array([_sampled(longest, models, contexts, seed, stream, tokens=n) for n in counts]).T
     return values, half_widths
 
 
@@ -190,14 +192,14 @@ def probability(
     from scipy.special import betaincinv  # imported where it is used: commands that list claims import this module
 
     number("within", within, "the threshold")
-    losses = _losses(prompts, _models(predictor, less), contexts, seed, stream, each=True)
+    losses, _ = _sampled(prompts, _models(predictor, less), contexts, seed, stream, each=True)
     count, hits = len(losses), int(np.count_nonzero(losses <= within))
     low = float(betaincinv(hits, count - hits + 1, 0.025)) if hits else 0.0
     high = float(betaincinv(hits + 1, count - hits, 0.975)) if hits < count else 1.0
     return (low + high) / 2, (high - low) / 2
 
 
-def _losses(
+def _sampled(
     prompts: Prompts,
     models: list[Predictor],
     contexts: int,
@@ -208,15 +210,16 @@ def _losses(
     each: bool = False,
     xp: Any = np,
     device: Any = None,
-) -> Floats:
-    """The squared errors, or their differences, on `contexts` prompts; `each`: at the drawn query."""
+) -> tuple[Any, float]:
+    """The mean squared error or difference and its half-width; `each`: those of all prompts at the drawn queries."""
     contexts, seed = whole("contexts", contexts, 1, most=MOST // require_prompts(prompts).size), a_seed(seed)
     if most is not None:
-        number("most", most, "the cap", above=0)
+        number("most", most, "the cap", above=0, below=1e150)  # its square is a double
     Q = None if each or most is not None else _query_moment(prompts)
     exact = Q is not None and all(callable(getattr(model, "weights", None)) for model in models)
-    root = _root(prompts) if exact and _bounds(prompts, *models) is None else None
-    parts, first_answers = list[Floats](), list[Answers]()
+    bounds = _bounds(prompts, *models, most=most)
+    root = _root(prompts) if exact and bounds is None else None
+    parts, first_answers = list[Floats](), list[Answers]()  # a part: losses and powers of its prompts
     for index in range(-(-contexts // prompts.chunk)):
         drawn, weight = prompts.drawn(seed, stream, index), np.ones(prompts.chunk)
         drawn = drawn._replace(x=drawn.x[:, :tokens], y=drawn.y[:, :tokens])
@@ -228,10 +231,48 @@ def _losses(
         answers = [_answers(model, batch, Q is not None) for model in models]
         first, *others = (_squares(made, drawn, Q, most) for _, _, made in answers)
         first_answers = first_answers or answers
-        parts.append(weight[kept] * (first - others[0] if others else first))
+        parts.append(
+            weight[kept] * np.vstack([first - others[0] if others else first, _powers(drawn, Q if exact else None)])
+        )
     for answer in first_answers:  # at the end, when a model with a state is in another one
         _require_same(*answer)
-    return np.concatenate(parts)
+    losses, *powers = np.concatenate(parts, axis=1)
+    if each:
+        return losses, math.inf
+    if not np.all(np.isfinite(losses)):
+        raise OutOfReach("predictor: the square of an error is no double; use a smaller unit of y.")
+    value, half_width = mean_with_half_width(losses, bounds)
+    if bounds is None:  # rare covariates are not missing where they are drawn more often
+        half_width *= _stretch(prompts, powers[: 2 if root is None else 1])
+    rounding = ROUNDING * math.sqrt(np.mean(powers[0]))
+    return value, half_width + rounding * (2 * math.sqrt(np.mean(np.abs(losses))) + rounding)
+
+
+def _powers(drawn: Drawn, Q: Floats | None) -> Floats:
+    """f(x)^2, or its mean over queries of second moment Q, and the mean of |x_i|^4 over the tokens, (2, C)."""
+    w = drawn.task
+    square = drawn.target**2 if Q is None or w is None else np.einsum("ci,ij,cj->c", w, Q, w)
+    return np.stack([square, np.mean(np.einsum("cnd,cnd->cn", drawn.x, drawn.x) ** 2, axis=1)])
+
+
+def _stretch(prompts: Prompts, powers: Sequence[Floats]) -> float:
+    """The factor, >= 1, by which 95 % intervals of known means must be wider to cover them: rare prompts move them too.
+
+    They are refused if it exceeds `FARTHEST`.
+    """
+    law, d, factor = prompts.covariates, prompts.d, 1.0
+    known: tuple[Callable[[], Floats], ...] = (
+        lambda: (prompts.query or law).moments(d).second @ prompts.tasks.moments(d).second,
+        lambda: law.moments(d).fourth(np.eye(d)),
+    )
+    for moment, values in zip(known, powers, strict=False):
+        with suppress(InvalidInput, AttributeError):  # no closed form, or tasks that are no vectors
+            exact, half_width = np.trace(moment()), normal_half_width(np.std(values) / math.sqrt(values.size))
+            factor = max(factor, float(abs(np.mean(values) - exact) / (half_width + SAME * exact)))
+    if factor > FARTHEST:
+        means = f"sampled means of f(x)^2 or |x_i|^4 miss those of the law by {factor:.2g} half-widths"
+        raise OutOfReach(f"{means}, more than {FARTHEST:g}: rare prompts rule them and are missing; {WAYS_OUT}")
+    return factor
 
 
 def _models(predictor: Predictor, less: Predictor | None) -> list[Predictor]:
@@ -295,6 +336,7 @@ def _largest(Q: Floats, pool: Any) -> float:
     """The largest root mean square of <w, x> over the members of a pool; infinite for anything else."""
     if not isinstance(pool, Pool):
         return math.inf
+    pool.require_dimension(len(Q))
     w = pool.vectors(len(Q))
     return math.sqrt(np.einsum("ki,ij,kj->k", w, Q, w).max())
 
@@ -342,7 +384,8 @@ def _called(model: Any, batch: Any, shape: tuple[int, ...]) -> Floats:
 def _require_same(model: Any, batch: Any, made: Floats) -> None:
     """Refuse a model that is no function of each prompt by itself."""
     again = np.asarray(to_host(model(*(part[:FEW, ...][::-1, ...] for part in batch))))[::-1]
-    off = np.max(np.abs(again - made[:FEW]) / (np.max(np.abs(made[:FEW])) + np.max(np.abs(to_host(batch[1])))))
+    size = np.max(np.abs(made[:FEW])) + np.max(np.abs(to_host(batch[1])))
+    off = np.max(np.abs(again - made[:FEW])) / (size or 1.0)
     if not off <= SAME:
         raise InvalidInput(
             f"predictor: asked again for {FEW} prompts in another order, its predictions moved by {off:.2g}; it "

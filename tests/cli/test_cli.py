@@ -101,6 +101,7 @@ def test_a_list_without_a_value_is_refused() -> None:
         (("verify", "--frobnicate"), "--frobnicate"),
         (("verify", "--out", "/dev/null/reports"), "/dev/null/reports"),
         (("explain", "nothing"), "nothing"),
+        (("explain", "mine.window"), "yours need their file"),
         (("report", "no-such-ledger.json"), "no-such-ledger.json"),
         (("report", "/dev/null"), "/dev/null"),
         (("frobnicate",), "frobnicate"),

@@ -17,9 +17,9 @@ from lipverify.checks.linear_transformers.layer_counts import (
     log_condition_reached,
 )
 from lipverify.checks.linear_transformers.two_levels import TwoLevels, difference
-from lipverify.covariates import Sphere
+from lipverify.covariates import Coordinates, Sphere
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.linear_transformer.families import Diag
+from lipverify.linear_transformer.families import Diag, family_named
 from lipverify.linear_transformer.gdplusplus import second_moment, small_start, spectral_rule
 from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen  # internal: an eigenvalue of no context
 from lipverify.linear_transformer.layer import written_out  # internal: layers of another size than the moments
@@ -142,6 +142,11 @@ MORE: list[tuple[Any, str]] = [
     *((lambda name=name: noise_named(name), name) for name in ("uniform", "uniform-1-2", "levels-", "levels-x")),
     *((lambda name=name: noise_named(name), name) for name in ("normal-1", "uniform--1")),
     *((lambda name=name: lt.regression_named(name), name) for name in ("uniform-2@", "uniform-2@3x8")),
+    (lambda: lt.constant_ridge_loss(HERE.replace(covariates=Sphere()), 2.0), "x, w ~ N"),
+    (lambda: family_named("DIAG", HERE.replace(covariates=Sphere())), "x, w ~ N"),
+    (lambda: lt.trajectory(np.eye(3), STEP), "give a list of layers"),  # type: ignore[arg-type]
+    (lambda: lt.grown_gdplusplus(HERE.replace(n=1e30), 1), "from 1 to 1000000000"),
+    (lambda: lt.best_constant(HERE.replace(sigma=1e200)), r"levels = 1e\+200"),
 ]
 
 
@@ -153,7 +158,11 @@ def test_every_public_name_refuses_a_value_that_breaks_its_rule(name: str) -> No
     assert "\n" not in str(caught.value)
 
 
+# whose fourth powers are 0 or infinite in doubles: the step was 0 with an error of 0
+SMALL, LARGE = (PROMPTS.replace(covariates=Coordinates(scale=scale)) for scale in (1e-100, 1e74))
 BEYOND: list[tuple[Any, str]] = [
+    (lambda: lt.best_step(SMALL), "fourth moments of covariates, times the tasks', of 0: "),
+    (lambda: lt.step_risk(LARGE, np.eye(3)), r"of 1\.5e\+297: "),
     (lambda: spectral_rule(400, 200), "n = 400"),
     (lambda: difference(3, 10, 1.0, -0.5, -0.1), "d = 3"),
 ]

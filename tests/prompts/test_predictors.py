@@ -134,6 +134,13 @@ def test_neighbours_are_the_nearest() -> None:
     np.testing.assert_allclose(predictors.nearest_neighbours(3)(X, Y, QUERY), expected, rtol=1e-12)
 
 
+def test_neighbours_and_members_that_tie_do_so_to_rounding() -> None:
+    x, y, query = np.array([[[0.1], [0.3]]]), np.array([[1.0, 2.0]]), np.array([[0.2]])
+    assert predictors.nearest_neighbours(1)(x, y, query).tolist() == [1.5]
+    labels = 1.0000001 * x[..., 0]  # of the second member, which is no tie
+    assert predictors.dmmse([[1.0], [1.0000001]], 0.0).weights(x, labels).tolist() == [[1.0000001]]
+
+
 def test_a_small_model_trained_elsewhere_is_a_predictor() -> None:
     """Weights in plain arrays, as a checkpoint of any library has them: two hidden units on (1/n) sum y x and query."""
     W, v = np.array([[1.0, 0.5], [1.0, -0.5]]), np.array([0.5, -0.5])  # relu(a + b/2) - relu(a - b/2), a = b = <h, q>

@@ -8,7 +8,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from lipverify.covariates import Coordinates, Gaussian, Pool, Sphere
+from lipverify.covariates import Coordinates, Gaussian, Mixture, Pool, Sphere
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.linear_transformer import step_risk
 from lipverify.prompts import Prompts, predictors, probability, risk, risk_curve
@@ -153,6 +153,42 @@ def test_means_of_powers_are_covered_or_refused_and_only_heavy_tails_are(a: floa
     assert missed <= 9
 
 
+RARE: dict[str, tuple[Prompts, float]] = {
+    "tasks of a pool": (Prompts(d=1, n=3, tasks=Pool([[1.0]] * 1999 + [[50.0]])), 0.05),
+    "tasks of a mixture": (
+        Prompts(d=1, n=3, tasks=Mixture([(0.999, Coordinates()), (0.001, Coordinates(scale=30.0))])),
+        0.05,
+    ),
+    "queries": (Prompts(d=1, n=3, query=Pool([[1.0]] * 1999 + [[50.0]])), 0.05),
+    "covariates": (Prompts(d=1, n=1, covariates=Coordinates("gamma", 0.05)), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_prompts_that_no_sample_shows_are_known_by_the_moments_of_their_law(name: str) -> None:
+    """Without them a third to nine tenths of these seeds have intervals that miss the exact risk."""
+    prompts, rate = RARE[name]
+    exact, missed = step_risk(prompts, [[rate]]).value, 0
+    step = predictors.gradient_descent(1, rate)
+    model = (lambda x, y, query: step(x, y, query)) if name == "queries" else step
+    for seed in range(40):
+        try:
+            value, half_width = risk(prompts, model, contexts=400, seed=seed)
+        except OutOfReach:
+            continue
+        missed += abs(value - exact) > half_width
+    assert missed <= 5
+
+
+def test_an_exact_zero_is_inside_the_interval() -> None:
+    """Least squares err by rounding alone without noise."""
+    value, half_width = risk(Prompts(d=2, n=6), LEAST_SQUARES, contexts=2000)
+    assert value <= half_width < 1e-25
+    nothing = Prompts(d=2, n=4, tasks=Pool([[0.0, 0.0]]))
+    value, half_width = risk(nothing, predictors.dmmse([[0.0, 0.0]], 0.0), contexts=200)
+    assert (value, half_width) == (0.0, 0.0)
+
+
 def test_light_tails_keep_the_normal_interval_and_scale() -> None:
     for values in (np.random.default_rng(0).random(5000), np.random.default_rng(0).standard_normal(5000)):
         mean, half_width = mean_with_half_width(values)
@@ -170,6 +206,19 @@ def test_bounds_replace_what_samples_cannot_show() -> None:
     for values in (np.array([np.nan, 1.0]), np.ones((3, 2))):
         with pytest.raises(InvalidInput, match=r"finite numbers in one dimension"):
             mean_with_half_width(values)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: mean_with_half_width(np.linspace(0, 1, 200) + 1j), "values = "),  # type: ignore[arg-type]
+        (lambda: mean_with_half_width(np.ones(200), ("a", "b")), "bounds = "),  # type: ignore[arg-type]
+        (lambda: mean_with_half_width(["a"] * 200), "values = "),  # type: ignore[arg-type]
+    ],
+)
+def test_samples_and_bounds_that_break_a_rule_are_refused(call: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        call()
 
 
 def test_a_curve_has_the_risk_at_each_length() -> None:
@@ -257,6 +306,19 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no lengths": (lambda: risk_curve(HERE, LEAST_SQUARES, []), "lengths = "),
     "complex": (lambda: risk(HERE, lambda x, y, query: y[:, 0] + 0j), "array of real numbers"),
     "within": (lambda: probability(HERE, LEAST_SQUARES, float("nan")), "within = nan"),
+    "pool": (lambda: risk(HERE, predictors.dmmse([[1.0, 2.0]], 0.5)), r"members are in R\^2 and d = 5"),
+    "a large pool": (lambda: risk(HERE.replace(tasks=Pool(10**12)), LEAST_SQUARES), "from 1 to 10000000"),
+    "kernel": (lambda: risk(HERE, predictors.nadaraya_watson(lambda x, query: x)), "must return weights"),
+    "no kernel": (lambda: risk(HERE, predictors.nadaraya_watson(lambda x, query: None)), "kernel returned None"),
+    "signs": (lambda: risk(HERE, predictors.nadaraya_watson(lambda x, query: -np.ones(x.shape[:2]))), "weights >= 0"),
+    "heads": (lambda: predictors.softmax_attention(1.0, heads=["a"]), "heads = "),  # type: ignore[list-item]
+    "no heads": (lambda: predictors.softmax_attention(1.0, heads=[float("nan")]), "heads = nan"),
+    "layers": (lambda: predictors.transformer(3), "layers = 3"),  # type: ignore[arg-type]
+    "prior": (lambda: predictors.ridge(1.0, [[1.0, 5.0], [0.0, 1.0]]), "symmetric positive semidefinite"),
+    "negative prior": (lambda: predictors.ridge(1.0, [[-1.0]]), "symmetric positive semidefinite"),
+    "small noise": (lambda: predictors.dmmse([[1.0]], 1e-300), "sigma = 1e-300"),
+    "a large cap": (lambda: risk(HERE, LEAST_SQUARES, most=1e300), r"most = 1e\+300"),
+    "overflow": (lambda: risk(HERE.replace(sigma=1e200), predictors.nearest_neighbours(1)), "smaller unit of y"),
 }
 
 
@@ -264,7 +326,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 def test_what_breaks_a_rule_is_refused_in_one_line(name: str) -> None:
     call, words = REFUSED[name]
     with (
-        np.errstate(divide="ignore", invalid="ignore"),
+        np.errstate(divide="ignore", invalid="ignore", over="ignore"),
         pytest.raises((InvalidInput, OutOfReach), match=words) as error,
     ):
         call()

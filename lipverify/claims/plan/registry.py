@@ -123,7 +123,7 @@ def _refuse(pattern: str, claims: Sequence[Claim]) -> NoReturn:
     known = {part for claim in claims for part in (claim.id, claim.id.split("/")[0])} | set(contents().headings)
     near = difflib.get_close_matches(pattern, sorted(known), n=1, cutoff=0.4)
     hint = f" did you mean {near[0]!r}?" if near else ""
-    raise InvalidInput(f"claim = {pattern!r} is not known;{hint} `lipverify list` shows them all.")
+    raise InvalidInput(f"claim = {pattern!r} is not known;{hint} `lipverify list` has them; yours need their file.")
 
 
 T = TypeVar("T")

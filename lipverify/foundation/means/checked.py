@@ -31,6 +31,7 @@ from lipverify.foundation.means.samples import (
 )
 from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import numbers
 
 MISSING, LARGEST_TAIL, LARGEST_SHARE = 2.0, 0.65, 0.75
 """Samples beyond the quantile of probability 2/N count as missing; the largest exponent of a tail, and the largest part
@@ -162,11 +163,12 @@ def mean_with_half_width(values: Floats, bounds: tuple[float, float] | None = No
     >>> abs(mean) < 1e-12, round(error, 4)
     (True, 0.0358)
     """
-    values = np.asarray(values, dtype=np.float64)
+    values = numbers("values", values, finite=False)
     if values.ndim != 1 or not np.all(np.isfinite(values)):
         raise InvalidInput(f"values = {shown(values)}: they must be finite numbers in one dimension.")
     if bounds is not None:
-        bounded = CheckedTally(np.array([float(bounds[0])]), np.array([float(bounds[1])]))
+        low, high = numbers("bounds", bounds, "a bound", least=-1e150)  # their squares are doubles
+        bounded = CheckedTally(np.array([low]), np.array([high]))
         bounded.add(values[:, None])
         mean, half_width = bounded.interval()
         return float(mean[0]), float(half_width[0])

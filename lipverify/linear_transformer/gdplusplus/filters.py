@@ -19,6 +19,7 @@ from lipverify.foundation.arrays import EPS
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, SpectralRule, spectral_rule
+from lipverify.linear_transformer.regression.contexts import require_regression
 from lipverify.problem.noise import NoiseLaw
 from lipverify.problem.prompts import Prompts
 
@@ -58,6 +59,7 @@ def constant_ridge_loss(regression: Prompts, penalty: float | None = None) -> Ex
     >>> round(found.value, 6), found.error < 1e-12
     (0.219537, True)
     """
+    require_regression(regression)
     best = regression.noise.second_moment
     penalty = best if penalty is None else number("penalty", penalty, "a constant of ridge regression", least=0)
     fine, coarse = (

@@ -64,7 +64,7 @@ def spectral_rule(n: int, d: int, degree: int = 3, points: int = POINTS, reach: 
     >>> round(rule.mean(rule.t), 9), round(rule.mean(1 / rule.t), 9)  # n d, d / (n - d - 1)
     (200.0, 1.111111111)
     """
-    d, n = whole("d", d, least=1), whole("n", n, least=1)
+    d, n = whole("d", d, least=1), whole("n", n, least=1, most=10**9)
     degree = whole("degree", degree, least=3)
     if n < d:
         raise InvalidInput(f"n = {n} < d = {d}: Sigma is singular; use n >= d, or the n x n matrix of scalar products.")

@@ -129,5 +129,5 @@ def wishart_root(random: np.random.Generator, size: int, n: int) -> Floats:
     below = np.tril_indices(size, -1)
     root[:, below[0], below[1]] = random.standard_normal((CHUNK, len(below[0])))
     along = np.arange(size)
-    root[:, along, along] = np.sqrt(random.chisquare(n - along, (CHUNK, size)))
+    root[:, along, along] = np.sqrt(random.chisquare(float(n) - along, (CHUNK, size)))
     return root
