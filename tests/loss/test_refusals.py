@@ -238,6 +238,8 @@ def test_what_breaks_a_rule_is_refused_in_one_line(ask: Any, words: str) -> None
 
 
 BEYOND: list[tuple[Any, str]] = [
+    # SymPy knows no derivative at the ends; method='exact' is no way out of a function without methods
+    (scaled(law=Ridge(lambda z: np.maximum(1 - z * z, 0) ** 0.8)), "optimal_window has the optimum at the factor 1"),
     (loss([1.0, 1.7e308], d=2), r"w = 1\.7e\+308: at most 1e\+300"),
     (loss(5.0, d=2, law=Zonal(K=comb)), "faster than they can tell"),
     (loss(1e6, n=2, law=Zonal(spectrum=(0.0, 1.0))), "w = 1e"),
