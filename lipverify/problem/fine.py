@@ -143,10 +143,7 @@ class UnseenError(OutOfReach):
 def unseen(
     d: int, h: Callable[[Floats], Floats], variance: float, kinks: tuple[float, ...] = (), least: float = 1e-3
 ) -> float:
-    """The relative error of `variance`, Var h(<q, x>) by another rule, whose own error is up to `least` at jumps.
-
-    It is 0 if not above that, and out of reach above a tenth.
-    """
+    """The relative error of `variance`, Var h(<q, x>) by another rule; 0 up to `least`, out of reach above a tenth."""
     z, weight = fine_rule(d, kinks)
     values = h(z)
     fine = float(np.average((values - np.average(values, weights=weight)) ** 2, weights=weight))
@@ -157,7 +154,7 @@ def unseen(
             f"the link varies by {fine:.2g} on average, and by {variance:.2g} at the nodes: it has features too narrow "
             "for them; declare kinks and jumps, or use method='montecarlo'."
         )
-    return share if share > least else 0.0
+    return share if share > least else 0.0  # a smaller difference is the fine rule's own error, by default at jumps
 
 
 def fine_rule(d: int, kinks: tuple[float, ...] = ()) -> tuple[Floats, Floats]:

@@ -260,6 +260,8 @@ BEYOND: list[tuple[Any, str]] = [
             (Affine(), 1e170),
         )
     ),
+    # squares that underflow: once no singular values
+    (loss(5.0, n=100, law=Ridge(lambda z: 1e-160 * np.abs(z), kinks=(0.0,))), "use a smaller unit of y"),
     # the nodes of Gauss's rule are NaN there
     (loss(d=3000, n=100, law=Cosine(L=14_000.0), route="ridge"), "d = 3000: the rule of 256 nodes"),
     (lambda: certified_terms(HERE.replace(d=2, n=3), 1e4), "frequencies"),
