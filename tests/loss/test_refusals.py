@@ -213,6 +213,8 @@ INVALID: list[tuple[Any, str]] = [
     (scaled(w=[0.0]), "w = "),
     (scaled(offset_variance=-1.0), "offset_variance = -1.0"),
     (lambda: optimal_scale(HERE.replace(law=Affine(L=0.0))), "needs w > 0"),  # the best c is 0, and any w as good
+    # squares that underflow: once no singular values
+    (loss(5.0, n=100, law=Ridge(lambda z: 1e-160 * np.abs(z), kinks=(0.0,))), "use a smaller unit of y"),
     # subspaces
     (lambda: Ellipsoid([1j, 1, 1]), "finite real numbers"),  # type: ignore[arg-type]
     (lambda: Ellipsoid([[1, 2], [2]]), "finite real numbers"),
@@ -260,8 +262,6 @@ BEYOND: list[tuple[Any, str]] = [
             (Affine(), 1e170),
         )
     ),
-    # squares that underflow: once no singular values
-    (loss(5.0, n=100, law=Ridge(lambda z: 1e-160 * np.abs(z), kinks=(0.0,))), "use a smaller unit of y"),
     # the nodes of Gauss's rule are NaN there
     (loss(d=3000, n=100, law=Cosine(L=14_000.0), route="ridge"), "d = 3000: the rule of 256 nodes"),
     (lambda: certified_terms(HERE.replace(d=2, n=3), 1e4), "frequencies"),

@@ -57,18 +57,12 @@ def exact_terms(
         return kernel_terms(problem, w, attention)
     if np.any(w > LARGEST):
         raise OutOfReach(f"w = {w.max():g}: at most {LARGEST:g}, for 2 w must be a double; use method='montecarlo'.")
-    sight = sight_of(problem.law)
-    law_size = sight.size
+    law_size = sight_of(problem.law).size
     size = max(law_size, problem.sigma)
     if not size <= HIGHEST:
         raise OutOfReach(
             f"values of {size:.0e}: at most {HIGHEST:g}, for their squares must be doubles; give the law and sigma in "
             "a larger unit."
-        )
-    # an amplitude is only a factor, but squares of links that underflow have no table
-    if sight.links and not sight.coded and 0 < law_size < math.sqrt(sight.amplitude) / HIGHEST:
-        raise OutOfReach(
-            f"links of {law_size:.0e}: too small for their squares to be doubles; use a smaller unit of y."
         )
     with budgeted():
         terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)

@@ -34,8 +34,6 @@ Increment = Callable[[Floats, Floats], Floats]
 
 SIZES = (16, 32, 64, 128, 256)
 """Numbers of coefficients in t, tried in order; the averages over c and r use the same number of nodes."""
-SMOOTH = 1e-10
-"""The error of the variance of a smooth link by the rule that looks for features which a table misses, and more."""
 ENTRY = 7.0
 """Nanoseconds per entry of a table, without the link."""
 
@@ -134,7 +132,7 @@ def smooth_averages(d: int, increment: Increment, price: float, sizes: tuple[int
         if gap <= 3e-12:  # four times this is the error, about what a loss tolerates
             break
     link = partial(increment, np.zeros(1))
-    unlike = unseen(d, link, table.variance, least=SMOOTH)
+    unlike = unseen(d, link, table.variance)
     products = (table.increment * table.c_weight) @ table.increment.T
     scale = np.sqrt(np.diag(products))
     count = int(np.flatnonzero(scale > 1e-17 * max(scale.max(), 1e-300))[-1]) + 1 if scale.any() else 1
