@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.loss.exact import mean_increment
@@ -109,5 +109,9 @@ def _power(law: Any, d: int) -> float:
     """E f(x)^2 without the offset; for the ReLU law it exceeds the variance of f on the sphere."""
     from lipverify.loss.linear import linear_attention  # imported here because it loads SymPy, which w* does not need
 
-    moments = linear_attention(law)
+    try:
+        moments = linear_attention(law)
+    except (InvalidInput, OutOfReach):  # whose ways out are those of linear attention
+        known = "Affine, ReLU or a link that SymPy reads; optimal_window has the optimum at the factor 1"
+        raise OutOfReach(f"law = {law!r}: the best factor needs E f(x)^2 as a formula, of {known}.") from None
     return moments.at(moments.power, d=d, L=getattr(law, "L", 1.0))

@@ -182,6 +182,10 @@ def _explained(terms: LossTerms) -> LossTerms:
         sentences.append(sight.doubt)
     if not np.all(_share(terms) <= LOST):
         sentences.append(sight.remedy(terms.error_kind))
+    if not np.all(_share(terms) <= 1) and not any(sentences):
+        sentences.append(
+            "The error exceeds the value: leave `route` out, take a smaller w, or use method='montecarlo'."
+        )
     return replace(terms, reason=" ".join(part for part in sentences if part))
 
 

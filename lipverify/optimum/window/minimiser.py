@@ -37,6 +37,8 @@ STEP = math.log(2.0)
 """Step in log w between the windows of the scan."""
 BLOCK = 6
 """Number of w evaluated in one call of the scan; the scan may end after each."""
+TAKE_ONE = "To within that error any w near it is as good: loss_terms gives the loss at a w of yours."
+"""The way out where no other is known."""
 ROUGH = 1e-3
 """Bound on the relative error of rough values."""
 
@@ -98,7 +100,7 @@ def ends_of(problem: Problem) -> Ends:
 
 def _lost(problem: Problem, w: float, route: Route | None, what: str) -> OutOfReach:
     """The refusal of a minimum that the error of the loss hides, with the reason for that error."""
-    return OutOfReach(f"{what}, for {problem!r}. {loss_terms(problem, w, route=route).reason}".strip())
+    return OutOfReach(f"{what}, for {problem!r}. {loss_terms(problem, w, route=route).reason or TAKE_ONE}")
 
 
 def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[float]]:
@@ -111,7 +113,7 @@ def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[
         w = math.exp(x[np.argmin(loss)])
         raise _lost(problem, w, route, f"the loss at w = {w:.6g} is less than its error")
     if np.argmin(loss) == loss.size - 1:
-        raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}: it is flat to rounding.")
+        raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}, by rounding. {TAKE_ONE}")
     ends = ends_of(problem)
     first = ends.first
     inside = first + np.flatnonzero((loss[first:-1] <= loss[first - 1 : -2]) & (loss[first:-1] <= loss[first + 1 :]))
@@ -316,7 +318,7 @@ def _minimised(question: tuple[Problem, Route | None]) -> Optimum:
     minima += [candidate for x in starts if (candidate := _polished(problem, x, route)) is not None]
     best = min(minima, key=lambda minimum: minimum.loss, default=None)
     if best is None:
-        raise OutOfReach(f"the loss has no minimum that its error would let one locate, for {problem!r}.")
+        raise OutOfReach(f"the loss has no minimum that its error would let one locate, for {problem!r}. {TAKE_ONE}")
     if best.loss <= best.error:
         raise _lost(problem, best.w, route, f"the loss at w = {best.w:.6g} is less than its error")
     # minima whose losses agree to rounding are equally likely to be the global one
@@ -338,7 +340,7 @@ def _polished(problem: Problem, x: float, route: Route | None) -> Minimum | None
         x += HALF_WIDTH * root * (1 if abs(root) < 1 else 1.8)
         if x < ends_of(problem).least - 2 * HALF_WIDTH:
             return None
-    raise OutOfReach(f"no minimum was found near w = {math.exp(x):.6g} for {problem!r}.")
+    raise OutOfReach(f"no minimum was found near w = {math.exp(x):.6g} for {problem!r}. {TAKE_ONE}")
 
 
 def _at_zero(problem: Problem, route: Route | None) -> Minimum:

@@ -94,7 +94,7 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
         # the minimum is usually next to w*, but may be far away
         downhill = math.exp(1.8 * HALF_WIDTH * float(NODES[np.argmin(values.least)]))
         w = w * downhill if move else _walk(problem, offset_variance, w)
-    raise OutOfReach(f"no joint minimum over w and the factor was found near w = {w:.6g} for {problem!r}.")
+    raise OutOfReach(f"no minimum over w and c was found near w = {w:.6g} for {problem!r}; optimal_window has c = 1.")
 
 
 def _walk(problem: Problem, offset_variance: float, w: float) -> float:
@@ -104,7 +104,7 @@ def _walk(problem: Problem, offset_variance: float, w: float) -> float:
         w *= step
         if step not in (WALK[0], WALK[-1]):
             return w
-    raise OutOfReach(f"the loss at the best factor still falls at w = {w:.6g}, for {problem!r}.")
+    raise OutOfReach(f"the loss at the best c still falls at w = {w:.6g}, for {problem!r}; optimal_window has c = 1.")
 
 
 def _root_error(fit: Chebyshev, root: float, error: float) -> float:

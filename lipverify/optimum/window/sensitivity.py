@@ -95,7 +95,7 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     x, law = math.log(optimum.w), optimum.problem.law
     local = LocalLoss.at(optimum.problem, x)
     if local.total.deriv(2)(0.0) <= NODES.size**2 * local.error:
-        raise OutOfReach(f"the loss is flat around w = {optimum.w:.3g}: its curvature there is lost in rounding.")
+        raise OutOfReach(f"the loss is flat around w = {optimum.w:.3g} to rounding; compare optima of two problems.")
     noise_n, bias_n = length_slopes(optimum.problem, np.exp(x + HALF_WIDTH * NODES))
     by_n, by_sigma, by_amplitude = through(noise_n + bias_n), 2 * local.noise, 2 * local.bias
     window_n, window_sigma, window_L = (_moves(local, slope) for slope in (by_n, by_sigma, by_amplitude))

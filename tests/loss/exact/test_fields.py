@@ -94,6 +94,13 @@ def test_the_reason_for_lost_digits_of_a_kernel_suggests_a_variogram() -> None:
         optimal_window(Problem(d=4, n=1e30, law=Zonal(lambda t: t**2), sigma=1e-8))
 
 
+def test_an_error_above_the_value_has_a_reason() -> None:
+    rough = Problem(d=200, n=1e15, law=Zonal(variogram=lambda r: 2 * np.log1p(2500 * r)))
+    terms = loss_terms(rough, 39.3, route="zonal")
+    assert terms.bias_error > terms.bias
+    assert "montecarlo" in terms.reason
+
+
 @pytest.mark.parametrize("d", [2, 3, 5, 30])
 @pytest.mark.parametrize("s", [0.15, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.3, 0.5)), 0.85])
 def test_a_rough_field_has_the_limit_of_its_power(d: int, s: float) -> None:

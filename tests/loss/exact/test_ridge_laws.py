@@ -145,6 +145,52 @@ def test_rules_follow_every_turn_or_say_so(k: float, d: int, n: float, w: float)
     assert ratio <= 1
 
 
+def bump_on_a_slope(z: np.ndarray) -> np.ndarray:
+    """A narrow bump, which no trace sees because the values come from a list."""
+    z = np.array(z.tolist())
+    return 0.42 * z + np.exp(-(((z + 0.754) / 1.08e-3) ** 2))
+
+
+@pytest.mark.parametrize("route", [None, "ridge", "zonal"])
+def test_a_feature_that_a_table_misses_is_in_the_error(route: Any) -> None:
+    """The bump is nearly all of the bias in a narrow window; as a share of the bias, its error was 1e-10 of it."""
+    known = loss_terms(
+        Problem(d=2, n=10**6, law=Ridge(lambda z: 0.42 * z + np.exp(-(((z + 0.754) / 1.08e-3) ** 2)))), 300.0
+    )
+    terms = loss_terms(Problem(d=2, n=10**6, law=Ridge(bump_on_a_slope)), 300.0, route=route)
+    assert known.error_kind == "bounded"
+    assert known.bias > 1000 * known.bias_error
+    assert abs(terms.bias - known.bias) <= terms.bias_error + known.bias_error
+
+
+class Bump(RidgeLaw, frozen=True):
+    """A bump a ten-thousandth wide on a slope, of a user's class."""
+
+    name: ClassVar[str] = "bump"
+
+    def links(self, z: Any, xp: Any) -> list[Any]:
+        return [z + xp.exp(-(((z - 0.303) / 1e-4) ** 2))]
+
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        return (Bound(4.0 * radius, 2.0 * radius),)
+
+
+@pytest.mark.parametrize("route", [None, "ridge", "zonal"])
+def test_a_feature_of_a_class_is_in_the_error(route: Any) -> None:
+    """By route='zonal' the error was 6e-12 of a value that was off by 4e-4."""
+    known = loss_terms(Problem(d=3, n=50, law=Ridge(lambda z: z + np.exp(-(((z - 0.303) / 1e-4) ** 2)))), 20.0)
+    terms = loss_terms(Problem(d=3, n=50, law=Bump()), 20.0, route=route)
+    assert known.bias_error < 1e-6 * known.bias
+    assert abs(terms.bias - known.bias) <= terms.bias_error + known.bias_error
+
+
+def test_a_variogram_that_is_lost_in_rounding_has_an_error() -> None:
+    """A bump next to an end once gave negative values at small angles, and a logarithm that was none."""
+    law = Ridge(lambda z: 0.39 * np.array(z.tolist()) + np.exp(-(((np.array(z.tolist()) + 0.976586) / 1.276e-3) ** 2)))
+    ridge, zonal = (loss_terms(Problem(d=2, n=10**6, law=law), 300.0, route=route) for route in ("ridge", "zonal"))
+    assert abs(ridge.bias - zonal.bias) <= ridge.bias_error + zonal.bias_error
+
+
 @pytest.mark.slow
 def test_few_tokens_in_many_dimensions_are_reached_by_one_route_or_the_other() -> None:
     few = Problem(d=13, n=3, law=Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,)))

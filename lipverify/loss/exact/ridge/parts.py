@@ -13,6 +13,7 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.harmonics import Spectrum
+from lipverify.foundation.validation import zero_or_more
 from lipverify.loss.exact.quadrature import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.absolute import relu_averages
 from lipverify.loss.exact.ridge.angles import bias_by_angles
@@ -170,6 +171,8 @@ def _resolving(law: Ridge, share: float, position: float) -> tuple[float, ...]:
 
 def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = False) -> TaskAverages:
     """The averages of a link that is analytic between its kinks; `jumps` if it is discontinuous at one of them."""
+    # a table of squares that underflow has no weights
+    zero_or_more("range", float(np.ptp(link(chebyshev_points(SIZES[-1])))), "that of a link with kinks")
     return table_averages(variogram_of(d, link, kinks, jumps))
 
 

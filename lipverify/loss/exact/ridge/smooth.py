@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -26,7 +27,7 @@ from lipverify.loss.exact.context.tokens import TokenNodes
 from lipverify.loss.exact.quadrature import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.work import spend
-from lipverify.problem.fine import unseen
+from lipverify.problem.fine import fine_rule, unseen
 
 Increment = Callable[[Floats, Floats], Floats]
 """(c, delta) -> h(c + delta) - h(c)."""
@@ -130,7 +131,8 @@ def smooth_averages(d: int, increment: Increment, price: float, sizes: tuple[int
         gap, table = larger.distance(table), larger
         if gap <= 3e-12:  # four times this is the error, about what a loss tolerates
             break
-    missed = unseen(d, lambda c: increment(np.zeros_like(c), c), table.variance)
+    link = partial(increment, np.zeros(1))
+    unlike = unseen(d, link, table.variance)
     products = (table.increment * table.c_weight) @ table.increment.T
     scale = np.sqrt(np.diag(products))
     count = int(np.flatnonzero(scale > 1e-17 * max(scale.max(), 1e-300))[-1]) + 1 if scale.any() else 1
@@ -144,11 +146,20 @@ def smooth_averages(d: int, increment: Increment, price: float, sizes: tuple[int
         variance=table.variance,
         variogram=lambda nodes: nodes.near * chebyshev.chebval(1 - nodes.near, table.variogram),
         pair=pair,
+        # in a narrow window, a narrow feature may be nearly all of the bias
+        missed=4 * _beyond(d, link, len(table.increment)) if unlike else 0.0,
         # two tables may by chance differ by less than their rounding at t = 1
-        relative_error=4 * max(gap, missed, 4 * EPS * table.steepness) + table.rounding,
+        relative_error=4 * max(gap, unlike, 4 * EPS * table.steepness) + table.rounding,
         followed=gap <= 2.5e-11,  # or no table is large enough: the link is steep somewhere
         degree=count,
     )
+
+
+def _beyond(d: int, link: Callable[[Floats], Floats], size: int) -> float:
+    """The mean square of a link beyond its polynomial through `size` points; its bias is at most four times that."""
+    z, weight = fine_rule(d)
+    rest = link(z) - chebyshev.chebval(z, to_coefficients(size) @ link(chebyshev_points(size)))
+    return float(np.average(rest**2, weights=weight))
 
 
 def _basis(nodes: TokenNodes, count: int) -> Iterator[Floats]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,15 +73,16 @@ class TaskAverages:
     degree: int = 0  # of the polynomials in cos(theta) that it consists of, if it does
 
     @classmethod
-    def known(cls, variance: float, variogram: TokenFunction, pair: Pair, **rest: Any) -> TaskAverages:
-        """The averages of a law whose `pair` serves at every w."""
-        return cls(variance, variogram, lambda rules: bias_by_averages(variogram, pair, rules), pair, **rest)
+    def known(cls, variance: float, variogram: TokenFunction, pair: Pair, missed: float = 0.0, **rest: Any) -> Self:
+        """The averages of a law whose `pair` serves at every w; the bias of features that they miss is `missed`."""
+        return cls(variance, variogram, lambda rules: bias_by_averages(variogram, pair, rules, missed), pair, **rest)
 
 
-def bias_by_averages(variogram: TokenFunction, pair: Pair, rules: Rules) -> tuple[Floats, Floats]:
-    """The bias at every w from averages over one token, and the bound 0."""
+def bias_by_averages(variogram: TokenFunction, pair: Pair, rules: Rules, missed: float = 0.0) -> tuple[Floats, Floats]:
+    """The bias at every w from averages over one token, and a bound on the effect of features that they miss."""
     bias = rules.single(rules.of.mean(2, variogram)) + rules.double(pair(rules.of))
-    return bias, np.zeros_like(bias)
+    # the root of the bias is a norm of the link
+    return bias, missed + 2 * np.sqrt(missed * np.abs(bias))
 
 
 def linear_averages(d: int) -> TaskAverages:

@@ -161,7 +161,10 @@ class Variogram:
         if not self.roots:
             return values
         ends = first.values(np.array([-1.0, 2 * float(first.y(np.array(2 * first.low))) - 1]))
-        return np.asarray(values * np.minimum(np.maximum(theta, TINY) / first.low, 1.0) ** math.log2(ends[1] / ends[0]))
+        start, double = np.maximum(np.abs(ends), TINY)  # where all of V is rounding, it may be negative
+        # V is bounded, so that V / theta^2 rises no faster than this
+        exponent = max(math.log2(double / start), -2.0)
+        return np.asarray(values * np.minimum(np.maximum(theta, TINY) / first.low, 1.0) ** exponent)
 
     @cached_property
     def _columns(self) -> tuple[Floats, Floats, Floats]:
