@@ -192,7 +192,7 @@ def probability(
     from scipy.special import betaincinv  # imported where it is used: commands that list claims import this module
 
     number("within", within, "the threshold")
-    losses, _ = _sampled(prompts, _models(predictor, less), contexts, seed, stream, each=True)
+    losses, _ = _losses(prompts, _models(predictor, less), contexts, seed, stream, each=True)
     count, hits = len(losses), int(np.count_nonzero(losses <= within))
     low = float(betaincinv(hits, count - hits + 1, 0.025)) if hits else 0.0
     high = float(betaincinv(hits + 1, count - hits, 0.975)) if hits < count else 1.0
@@ -207,19 +207,43 @@ def _sampled(
     stream: str,
     most: float | None = None,
     tokens: int | None = None,
+    xp: Any = np,
+    device: Any = None,
+) -> tuple[float, float]:
+    """The mean squared error or difference, and its half-width."""
+    losses, powers = _losses(prompts, models, contexts, seed, stream, most, tokens, xp=xp, device=device)
+    if not np.all(np.isfinite(losses)):
+        raise OutOfReach("predictor: the square of an error is no double; use a smaller unit of y.")
+    bounds = _bounds(prompts, *models, most=most)
+    value, half_width = mean_with_half_width(losses, bounds)
+    if bounds is None:
+        half_width *= _stretch(prompts, powers)
+    rounding = ROUNDING * math.sqrt(np.mean(powers[0]))
+    return value, half_width + rounding * (2 * math.sqrt(np.mean(np.abs(losses))) + rounding)
+
+
+def _losses(
+    prompts: Prompts,
+    models: list[Predictor],
+    contexts: int,
+    seed: int,
+    stream: str,
+    most: float | None = None,
+    tokens: int | None = None,
     each: bool = False,
     xp: Any = np,
     device: Any = None,
-) -> tuple[Any, float]:
-    """The mean squared error or difference and its half-width; `each`: those of all prompts at the drawn queries."""
+) -> tuple[Floats, list[Floats]]:
+    """The squared errors, or their differences, on `contexts` prompts, and `_powers` of these; `each`: at the drawn
+    query. Where rare covariates are drawn more often, none are missing, and the powers are those of f alone.
+    """
     contexts, seed = whole("contexts", contexts, 1, most=MOST // require_prompts(prompts).size), a_seed(seed)
     if most is not None:
         number("most", most, "the cap", above=0, below=1e150)  # its square is a double
     Q = None if each or most is not None else _query_moment(prompts)
     exact = Q is not None and all(callable(getattr(model, "weights", None)) for model in models)
-    bounds = _bounds(prompts, *models, most=most)
-    root = _root(prompts) if exact and bounds is None else None
-    parts, first_answers = list[Floats](), list[Answers]()  # a part: losses and powers of its prompts
+    root = _root(prompts) if exact and _bounds(prompts, *models) is None else None
+    parts, first_answers = list[Floats](), list[Answers]()
     for index in range(-(-contexts // prompts.chunk)):
         drawn, weight = prompts.drawn(seed, stream, index), np.ones(prompts.chunk)
         drawn = drawn._replace(x=drawn.x[:, :tokens], y=drawn.y[:, :tokens])
@@ -231,21 +255,12 @@ def _sampled(
         answers = [_answers(model, batch, Q is not None) for model in models]
         first, *others = (_squares(made, drawn, Q, most) for _, _, made in answers)
         first_answers = first_answers or answers
-        parts.append(
-            weight[kept] * np.vstack([first - others[0] if others else first, _powers(drawn, Q if exact else None)])
-        )
+        rows = (first - others[0] if others else first, *_powers(drawn, Q if exact else None))
+        parts.append(weight[kept] * np.stack(rows))
     for answer in first_answers:  # at the end, when a model with a state is in another one
         _require_same(*answer)
     losses, *powers = np.concatenate(parts, axis=1)
-    if each:
-        return losses, math.inf
-    if not np.all(np.isfinite(losses)):
-        raise OutOfReach("predictor: the square of an error is no double; use a smaller unit of y.")
-    value, half_width = mean_with_half_width(losses, bounds)
-    if bounds is None:  # rare covariates are not missing where they are drawn more often
-        half_width *= _stretch(prompts, powers[: 2 if root is None else 1])
-    rounding = ROUNDING * math.sqrt(np.mean(powers[0]))
-    return value, half_width + rounding * (2 * math.sqrt(np.mean(np.abs(losses))) + rounding)
+    return losses, powers[: 2 if root is None else 1]
 
 
 def _powers(drawn: Drawn, Q: Floats | None) -> Floats:
