@@ -182,7 +182,7 @@ def test_a_new_claim_is_compared_with_nothing_and_a_recorded_one_is(tmp_path: Pa
     assert code(refuted) == 1  # the verdict differs from the record
     assert code(refuted.replace('    expected="supported",\n', "")) == 0
     assert code(refuted.replace('    expected="supported",\n', ""), strict=True) == 1
-    escaped = POWER.replace('    expected="supported",\n', "").replace('"1/(d + 1)"', '"1/d + 1/10**13"')
+    escaped = POWER.replace('    expected="supported",\n', "").replace('"1/(d + 1)"', '"1/d + 1/10**15"')
     assert code(escaped) == 1
 
 
