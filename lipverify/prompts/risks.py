@@ -98,7 +98,8 @@ def risk(
     True
     """
     models = _models(predictor, less)
-    return _sampled(prompts, models, contexts, seed, stream, most, xp=xp, device=device)
+    losses = _losses(prompts, models, contexts, seed, stream, most, xp=xp, device=device)
+    return _interval(prompts, models, losses, most)
 
 
 @makes("sampled", "montecarlo")
@@ -145,7 +146,8 @@ def risk_curve(
     if not counts:
         raise InvalidInput("lengths = []: give at least one number of tokens.")
     longest, models = require_prompts(prompts).replace(n=max(counts)), _models(predictor, less)
-    values, half_widths = np.array([_sampled(longest, models, contexts, seed, stream, tokens=n) for n in counts]).T
+    losses = (_losses(longest, models, contexts, seed, stream, tokens=n) for n in counts)
+    values, half_widths = np.array([_interval(longest, models, each) for each in losses]).T
     return values, half_widths
 
 
@@ -199,19 +201,11 @@ def probability(
     return (low + high) / 2, (high - low) / 2
 
 
-def _sampled(
-    prompts: Prompts,
-    models: list[Predictor],
-    contexts: int,
-    seed: int,
-    stream: str,
-    most: float | None = None,
-    tokens: int | None = None,
-    xp: Any = np,
-    device: Any = None,
+def _interval(
+    prompts: Prompts, models: list[Predictor], sampled: tuple[Floats, list[Floats]], most: float | None = None
 ) -> tuple[float, float]:
-    """The mean squared error or difference, and its half-width."""
-    losses, powers = _losses(prompts, models, contexts, seed, stream, most, tokens, xp=xp, device=device)
+    """The mean of sampled squared errors or differences, see `_losses`, and its half-width."""
+    losses, powers = sampled
     if not np.all(np.isfinite(losses)):
         raise OutOfReach("predictor: the square of an error is no double; use a smaller unit of y.")
     bounds = _bounds(prompts, *models, most=most)
