@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -111,11 +112,17 @@ class Layer:
 
     def attention(self, gram: Array) -> Array:
         """H = sum_k P_k G Q_k for moments G of shape (..., d + 1, d + 1): the layer maps e to (I + H) e."""
-        xp = gram.__array_namespace__()
-        p, q = xp.linalg.diagonal(self.P), xp.linalg.diagonal(self.Q)
-        if xp.count_nonzero(p) == xp.count_nonzero(self.P) and xp.count_nonzero(q) == xp.count_nonzero(self.Q):
-            return gram * (xp.matrix_transpose(p) @ q)  # ten times faster than products of matrices
+        if self._factors is not None:
+            return gram * self._factors  # ten times faster than products of matrices
         return sum(self.P[k, :, :] @ gram @ self.Q[k, :, :] for k in range(self.heads))
+
+    @cached_property
+    def _factors(self) -> Array | None:
+        """The factors of the entries of G if all matrices are diagonal; known once, as a device must be asked."""
+        xp = self.P.__array_namespace__()
+        p, q = xp.linalg.diagonal(self.P), xp.linalg.diagonal(self.Q)
+        entrywise = all(xp.count_nonzero(some) == xp.count_nonzero(of) for some, of in ((p, self.P), (q, self.Q)))
+        return xp.matrix_transpose(p) @ q if entrywise else None
 
 
 @dataclass(frozen=True)
